@@ -1,0 +1,2 @@
+//! The `landfall` program.
+fn main() {}

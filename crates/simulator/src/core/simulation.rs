@@ -1,0 +1,78 @@
+//! The seam between the shell (sockets, TLS, clock, faults) and a simulated platform.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+/// A point on the simulated clock, as the time since the simulator's epoch.
+///
+/// A scaled or stepped clock produces these; a simulation never reads the machine's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Instant(pub Duration);
+
+/// A request as the shell read it: complete, within the size limit, not yet interpreted.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The method, upper case.
+    pub method: String,
+    /// The path as sent, percent-encoded, without the query.
+    pub path: String,
+    /// The query as sent, without the question mark; empty if there was none.
+    pub query: String,
+    /// Headers in order, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+    /// What a fault rule asks the simulation itself to do with this call; the shell deals with all other faults.
+    pub injection: Option<Injection>,
+}
+
+/// Faults that only the simulated platform can express, because they are part of its state or its dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Injection {
+    /// Treat the caller's token as expired.
+    TokenExpired,
+    /// Leave what this call touches locked until an administrator releases it.
+    StuckLock,
+    /// Answer as if the platform had no capacity for what is asked.
+    NoCapacity,
+    /// Let the state changes that this call starts take the given factor longer.
+    SlowState(u32),
+}
+
+/// What the simulation answers; the shell adds `Content-Length`, `Date` and the like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// Headers in order.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// A platform as a deterministic state machine.
+///
+/// The shell holds it behind one lock and calls it from its own tasks. Calls are short and never block: what takes time
+/// on a real platform is a deadline here, which the shell delivers through [`Simulation::advance`].
+///
+/// Determinism: the same inventory, seed and sequence of `(now, request)` give the same responses. So a test can step
+/// the clock, a crash can be replayed, and a state file can be compared.
+pub trait Simulation: Send + 'static {
+    /// Answers one request at the time `now`. Everything due by `now` has been delivered through `advance` before.
+    fn handle(&mut self, now: Instant, request: &Request) -> Response;
+
+    /// Carries out every state change that is due by `now`, in the order of their deadlines.
+    fn advance(&mut self, now: Instant);
+
+    /// When the next state change is due, if any is pending: the shell sleeps (or a test steps) until then.
+    fn next_deadline(&self) -> Option<Instant>;
+
+    /// The whole state as JSON, for the state file and the admin endpoint.
+    fn snapshot(&self) -> serde_json::Value;
+
+    /// Answers a request under the simulator-specific part of the admin endpoint (`/admin/<platform>/…`), for example to
+    /// force an entity into a state or to release a stuck lock. `None` means that there is no such admin call.
+    fn administer(&mut self, now: Instant, request: &Request) -> Option<Response>;
+}

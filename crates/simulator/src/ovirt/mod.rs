@@ -1,0 +1,1 @@
+//! An oVirt engine, version 4 of its REST API.
