@@ -1,1 +1,7 @@
-//! platform
+//! The vocabulary that all platforms and mechanisms share. No I/O happens here.
+
+mod files;
+mod infra_id;
+
+pub use files::{File, FileSet, Mode};
+pub use infra_id::{InfraId, InfraIdError};
