@@ -46,7 +46,7 @@ bench: build ## Measure, next to a peer where one is given (OPENSHIFT_INSTALL=pa
 	bench/create target/release/landfall
 
 .PHONY: docs
-docs: ## Build the book into docs/book.
+docs: ## Build the book into target/book.
 	scripts/setup build docs
-	cargo run --quiet --locked --package xtask -- docs
-	$(MDBOOK) build docs
+	cargo run --quiet --locked --package landfall -- docs --dir docs/reference
+	$(MDBOOK) build

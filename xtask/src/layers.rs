@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // beside the layers
     ("landfall-simulator", &[]),
-    ("xtask", &["landfall-config"]),
+    ("xtask", &[]),
 ];
 
 #[derive(Deserialize)]
