@@ -72,9 +72,10 @@ fn escaped(c: char) -> impl Iterator<Item = char> {
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// The problems, if there are any.
-    pub fn from_vec(problems: Vec<Problem>) -> Option<Self> {
-        (!problems.is_empty()).then_some(Self(problems))
+    /// At least one problem.
+    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+        debug_assert!(!problems.is_empty(), "no problems are no error");
+        Self(problems)
     }
 
     /// One after the other, in the order in which they were found.
