@@ -16,7 +16,7 @@ mod timeouts;
 
 pub use dns::{Cloudflare, Dns, ManualDns, Rfc2136, Route53, TsigAlgorithm};
 pub use load_balancer::LoadBalancer;
-pub use machine_pool::{Architecture, MachinePool, PoolPlatform};
+pub use machine_pool::{Architecture, MachinePool, PoolPlatform, Role};
 pub use networking::{ClusterNetwork, MachineNetwork, NetworkType, Networking};
 pub use pki::{KeyAlgorithm, Pki};
 pub use platform::Platform;

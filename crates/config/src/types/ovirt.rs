@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::Role;
+
 /// An oVirt or RHV engine. Its address and credentials are in `~/.ovirt/ovirt-config.yaml` (or where `OVIRT_CONFIG` points).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +102,14 @@ pub struct AffinityGroup {
 }
 
 impl AffinityGroup {
+    /// The name of the group that machines of a role belong to when nothing is said.
+    pub fn built_in_name(role: Role) -> &'static str {
+        match role {
+            Role::Master => "controlplane",
+            Role::Worker => "compute",
+        }
+    }
+
     fn default_priority() -> u8 {
         3
     }
@@ -150,34 +160,18 @@ pub struct MachinePool {
 }
 
 /// Processors of a machine; their number is the product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Cpu {
-    /// Sockets.
-    #[serde(default = "Cpu::one")]
-    pub sockets: u32,
-    /// Cores per socket.
-    #[serde(default = "Cpu::default_cores")]
-    pub cores: u32,
-    /// Threads per core.
-    #[serde(default = "Cpu::one")]
-    pub threads: u32,
-}
-
-impl Cpu {
-    fn one() -> u32 {
-        1
-    }
-
-    fn default_cores() -> u32 {
-        4
-    }
-}
-
-impl Default for Cpu {
-    fn default() -> Self {
-        Self { sockets: 1, cores: 4, threads: 1 }
-    }
+    /// Sockets. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<u32>,
+    /// Cores per socket. Default: 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+    /// Threads per core. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
 }
 
 /// A disk.
