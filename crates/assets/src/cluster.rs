@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use landfall_config::{InstallConfig, LoadBalancer, Platform};
+use landfall_config::{InstallConfig, LoadBalancer, ovirt};
 use landfall_platform::InfraId;
 
 /// Port of the Kubernetes API.
@@ -30,20 +30,6 @@ impl Cluster<'_> {
         format!("api-int.{}", self.config.cluster_domain())
     }
 
-    /// Virtual addresses of the API, IPv4 first.
-    pub fn api_vips(&self) -> &[IpAddr] {
-        match &self.config.platform {
-            Platform::Ovirt(ovirt) => &ovirt.api_vips,
-        }
-    }
-
-    /// Virtual addresses of the ingress, IPv4 first.
-    pub fn ingress_vips(&self) -> &[IpAddr] {
-        match &self.config.platform {
-            Platform::Ovirt(ovirt) => &ovirt.ingress_vips,
-        }
-    }
-
     /// Whether the cluster's own machines hold the virtual addresses and balance the load.
     pub fn holds_vips(&self) -> bool {
         self.config.load_balancer == LoadBalancer::Managed
@@ -57,10 +43,28 @@ impl Cluster<'_> {
     /// (openshift/installer issue 6104). With a load balancer of the user's own the records are the user's too, and the
     /// name is what can be moved later. Certificates are valid for both.
     pub fn internal_host(&self) -> String {
-        match self.api_vips().first() {
+        match self.config.api_vips().first() {
             Some(IpAddr::V6(vip)) if self.holds_vips() => format!("[{vip}]"),
             Some(vip) if self.holds_vips() => vip.to_string(),
             _ => self.api_int_name(),
+        }
+    }
+
+    /// Name of the machine that brings up the cluster.
+    pub fn bootstrap_name(&self) -> String {
+        format!("{}-bootstrap", self.infra_id)
+    }
+
+    /// Name of a master, counted from 0.
+    pub fn master_name(&self, index: u32) -> String {
+        format!("{}-master-{index}", self.infra_id)
+    }
+
+    /// Name of the oVirt template that machines are made from: the user's, or one that Landfall makes.
+    pub fn ovirt_template_name(&self, platform: &ovirt::Platform) -> String {
+        match &platform.image {
+            Some(ovirt::Image::Template(name)) => name.clone(),
+            Some(ovirt::Image::Disk(_)) | None => format!("{}-template", self.infra_id),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What can go wrong while assets are rendered.
 
-use crate::Role;
+use crate::MachineRole;
 
 /// Why assets could not be rendered.
 #[derive(Debug, thiserror::Error)]
@@ -74,12 +74,36 @@ pub enum Error {
         /// What the serialiser said.
         source: serde_saphyr::ser_error::Error,
     },
+    /// A YAML file that a user may have written cannot be read.
+    #[error("cannot read {what}: {reason}")]
+    ReadYaml {
+        /// Which file.
+        what: String,
+        /// What is wrong with it and where.
+        reason: String,
+    },
+    /// A manifest lacks what every Kubernetes object has.
+    #[error("{path} holds something that is not a Kubernetes object: it needs apiVersion, kind and metadata.name")]
+    NotAnObject {
+        /// Which file.
+        path: String,
+    },
+    /// Two files are about the same object.
+    #[error("{object} is in {first} and in {second}; remove it from one of them")]
+    DuplicateObject {
+        /// The object: kind, group, namespace and name.
+        object: String,
+        /// One file.
+        first: String,
+        /// The other file.
+        second: String,
+    },
     /// Two parts of the renderer want the same path on a machine.
     #[error("two parts render {path} for role {role}")]
     PathTaken {
         /// The path.
         path: String,
         /// The role.
-        role: Role,
+        role: MachineRole,
     },
 }

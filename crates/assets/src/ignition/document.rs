@@ -34,10 +34,9 @@ impl Document {
     }
 
     /// Has the machine fetch another config and merge it with this one.
-    pub(super) fn merge(&mut self, url: &str, header: Option<(&str, String)>) {
-        let headers = header
-            .map(|(name, value)| vec![HttpHeadersItem { value: Some(value), ..HttpHeadersItem::new(name.to_owned()) }]);
-        let source = Resource { source: Some(url.to_owned()), http_headers: headers, ..Resource::default() };
+    pub(super) fn merge(&mut self, url: &str, (header, value): (&str, String)) {
+        let header = HttpHeadersItem { value: Some(value), ..HttpHeadersItem::new(header.to_owned()) };
+        let source = Resource { source: Some(url.to_owned()), http_headers: Some(vec![header]), ..Resource::default() };
         let config = self.0.ignition.config.get_or_insert_with(IgnitionConfig::default);
         config.merge.get_or_insert_default().push(source);
     }

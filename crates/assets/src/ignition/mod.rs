@@ -4,11 +4,12 @@ mod document;
 mod pointer;
 
 use jiff::Timestamp;
+use landfall_config::Role;
 use landfall_platform::{File, FileSet};
 
 pub use pointer::with_hostname;
 
-use crate::{Certificates, Cluster, Error, Role, Secrets, kubeconfig, metadata::ClusterMetadata};
+use crate::{Certificates, Cluster, Error, Secrets, kubeconfig, metadata::ClusterMetadata};
 
 /// The pointer config of a role, which the platform hands to its machines.
 pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
@@ -27,9 +28,9 @@ pub fn ignition_configs(
     _now: Timestamp,
 ) -> Result<FileSet, Error> {
     let mut files = FileSet::default();
-    for role in Role::SERVED {
+    for role in [Role::Master, Role::Worker] {
         // Private: the token in it opens the config server, and with that the cluster.
-        files.insert(format!("{role}.ign"), File::private(pointer_config(cluster, secrets, role)?));
+        files.insert(format!("{}.ign", role.name()), File::private(pointer_config(cluster, secrets, role)?));
     }
     files.insert("auth/kubeconfig", File::private(kubeconfig::admin(cluster, secrets, certificates)?));
     files.insert("metadata.json", File::public(ClusterMetadata::new(cluster, secrets).to_json()));

@@ -1,8 +1,10 @@
 //! Pointer configs: all that a machine gets from its platform, and just enough to fetch the rest.
 
+use landfall_config::Role;
+
 use super::document::Document;
 use crate::{
-    Cluster, Error, Role, Secrets,
+    Cluster, Error, Secrets,
     cluster::CONFIG_SERVER_PORT,
     node::{NodeConfig, NodeFile},
 };
@@ -13,11 +15,10 @@ pub(crate) const TOKEN_HEADER: &str = "Authorization";
 /// The pointer config of a role: one source to merge, the CA that must have signed its server, and the token.
 pub(super) fn render(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     let mut document = Document::default();
-    let url = format!("https://{}:{CONFIG_SERVER_PORT}/config/{role}", cluster.internal_host());
-    let token = secrets.machine_token(role).map(|token| format!("Bearer {}", token.expose()));
-    document.merge(&url, token.map(|token| (TOKEN_HEADER, token)));
+    let url = format!("https://{}:{CONFIG_SERVER_PORT}/config/{}", cluster.internal_host(), role.name());
+    document.merge(&url, (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
     document.trust(secrets.cluster_ca().certificate());
-    document.to_json(&format!("{role}.ign"))
+    document.to_json(&format!("{}.ign", role.name()))
 }
 
 /// A pointer config with the name of one machine in it.

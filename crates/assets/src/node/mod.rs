@@ -1,5 +1,15 @@
 //! What is on a machine after its first boot: files and systemd units, whatever carries them there.
 
+use crate::Cluster;
+
+/// The image of the container that holds a pod together. kubeadm 1.36 expects this one; any newer one does as well.
+pub(crate) const PAUSE_IMAGE: &str = "registry.k8s.io/pause:3.10.2";
+
+/// Where the `landfall-node` program is: where it is downloaded to, or where the operating system image has it.
+pub(crate) fn agent_path(cluster: &Cluster<'_>) -> &'static str {
+    if cluster.config.node_agent.is_some() { "/opt/bin/landfall-node" } else { "/usr/bin/landfall-node" }
+}
+
 /// A file on a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeFile {

@@ -4,6 +4,7 @@ mod storage;
 mod token;
 
 use jiff::Timestamp;
+use landfall_config::Role;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 pub use token::Token;
 
 use crate::{
-    Cluster, Error, Role,
+    Cluster, Error,
     pki::{Authority, PrivateKey},
 };
 
@@ -107,13 +108,13 @@ impl Secrets {
         self.tokens.cluster_id
     }
 
-    /// What a machine of a role shows the config server; the bootstrap machine gets its config directly.
-    pub fn machine_token(&self, role: Role) -> Option<&Token> {
+    /// What a machine of a role shows the config server.
+    pub fn machine_token(&self, role: Role) -> &Token {
         self.tokens.machine.get(role)
     }
 
     /// The kubeadm token with which a machine of a role joins.
-    pub fn bootstrap_token(&self, role: Role) -> Option<&Token> {
+    pub fn bootstrap_token(&self, role: Role) -> &Token {
         self.tokens.bootstrap.get(role)
     }
 
@@ -124,11 +125,10 @@ impl Secrets {
 }
 
 impl PerRole {
-    fn get(&self, role: Role) -> Option<&Token> {
+    fn get(&self, role: Role) -> &Token {
         match role {
-            Role::Bootstrap => None,
-            Role::Master => Some(&self.master),
-            Role::Worker => Some(&self.worker),
+            Role::Master => &self.master,
+            Role::Worker => &self.worker,
         }
     }
 }

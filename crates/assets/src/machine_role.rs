@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use landfall_config::Role;
 use serde::{Deserialize, Serialize};
 
-/// What a machine is for. Each role has its own Ignition config.
+/// What a machine is for. Besides the roles of the machine pools there is the machine that brings up the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MachineRole {
     /// Runs the first control plane and serves the configs of the others, then goes away.
     Bootstrap,
     /// Runs the control plane.
@@ -16,21 +17,27 @@ pub enum Role {
     Worker,
 }
 
-impl Role {
-    /// The roles whose machines fetch their config from the config server.
-    pub const SERVED: [Self; 2] = [Self::Master, Self::Worker];
-
-    /// The name in URLs and file names.
+impl MachineRole {
+    /// The name in URLs, file names and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bootstrap => "bootstrap",
-            Self::Master => "master",
-            Self::Worker => "worker",
+            Self::Master => Role::Master.name(),
+            Self::Worker => Role::Worker.name(),
         }
     }
 }
 
-impl fmt::Display for Role {
+impl From<Role> for MachineRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Master => Self::Master,
+            Role::Worker => Self::Worker,
+        }
+    }
+}
+
+impl fmt::Display for MachineRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
