@@ -18,6 +18,7 @@ mod manifests;
 mod metadata;
 pub mod node;
 mod onprem;
+pub mod openshift;
 mod pki;
 mod secrets;
 mod yaml;
