@@ -41,12 +41,8 @@ pub(crate) fn downloads(cluster: &Cluster<'_>) -> Result<Vec<NodeFile>, Error> {
 fn artifacts(config: &InstallConfig) -> [Artifact; 4] {
     let architecture = config.architecture().name();
     let kubernetes = config.kubernetes_version();
-    let archive = |site, path, name| Artifact {
-        site,
-        path,
-        destination: format!("{}/{name}", paths::DOWNLOADS),
-        mode: 0o600,
-    };
+    let archive =
+        |site, path, name| Artifact { site, path, destination: format!("{}/{name}", paths::DOWNLOADS), mode: 0o600 };
     [
         archive(
             KUBERNETES_SITE,
@@ -99,7 +95,7 @@ impl Artifact {
 }
 
 /// `landfall-node` itself, if it is not part of the operating system image.
-fn node_agent(cluster: &Cluster<'_>) -> Result<Option<NodeFile>, Error> {
+pub(crate) fn node_agent(cluster: &Cluster<'_>) -> Result<Option<NodeFile>, Error> {
     let Some(agent) = &cluster.config.node_agent else { return Ok(None) };
     let architecture: Architecture = cluster.config.architecture();
     let digest = agent

@@ -14,11 +14,12 @@ mod units;
 use ipnet::IpNet;
 
 pub use artifacts::known_kubernetes_versions;
+pub(crate) use artifacts::node_agent;
 pub use cni::routed_cni_config;
+pub(crate) use facts::served_roles;
 pub use facts::{
     ApiFacts, BootstrapFacts, ClusterFacts, ConfigServerFacts, NetworkFacts, NodeFacts, ServedRole, VipFacts,
 };
-pub(crate) use facts::served_roles;
 pub(crate) use kubernetes::{bootstrap_machine, pool_machine};
 pub(crate) use proxy::no_proxy;
 pub(crate) use units::agent_unit;

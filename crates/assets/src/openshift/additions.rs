@@ -1,11 +1,12 @@
 //! What Landfall adds to a release.
 
-use landfall_platform::FileSet;
+use landfall_config::Role;
+use landfall_platform::{File, FileSet};
 use serde_json::{Value, json};
 
-use super::Error;
+use super::{Error, machine_config::machine_config, node::node_config};
 use crate::{
-    Cluster, ClusterMetadata, Credentials, NodeConfig,
+    Cluster, ClusterMetadata, Credentials,
     manifests::{
         Manifest, cluster_info, credentials_secret, machine_controller, machine_crds, machine_namespace,
         machine_objects, namespace,
@@ -26,9 +27,13 @@ pub(super) fn manifests(
     cluster: &Cluster<'_>,
     metadata: &ClusterMetadata,
     credentials: Option<&Credentials>,
+    release_image: &str,
     has_machine_api: bool,
 ) -> Result<FileSet, Error> {
     let mut all = vec![cluster_info(cluster, metadata)];
+    for role in [Role::Master, Role::Worker] {
+        all.push(machine_config(role, node_config(cluster, role.into(), release_image)?)?);
+    }
     if !has_machine_api {
         all.push(namespace(machine_namespace(cluster.config.distribution)));
         all.extend(machine_crds()?);
@@ -45,13 +50,14 @@ pub(super) fn manifests(
 
 /// The program reads only the first object of a file.
 fn one_file_each(manifest: &Manifest) -> Result<FileSet, Error> {
-    let several = manifest.objects.len() > 1;
     let stem = manifest.file_name.trim_end_matches(".yaml");
+    let several = manifest.objects.len() > 1;
     let files = manifest.objects.iter().enumerate().map(|(index, object)| {
-        let number = if several { format!("-{index}") } else { String::new() };
-        let path = format!("{DIRECTORY}/99_landfall_{stem}{number}.yaml");
+        let kind = object["kind"].as_str().unwrap_or_default().to_lowercase();
+        let suffix = if several { format!("-{index}-{kind}") } else { String::new() };
+        let path = format!("{DIRECTORY}/99_landfall_{stem}{suffix}.yaml");
         let contents = yaml::document(&path, object)?.into_bytes();
-        Ok((path, landfall_platform::File { contents, mode: manifest.mode }))
+        Ok((path, File { contents, mode: manifest.mode }))
     });
     files.collect()
 }
@@ -87,9 +93,4 @@ fn controller(cluster: &Cluster<'_>) -> Manifest {
         "subjects": accounts,
     }));
     manifest
-}
-
-/// What the bootstrap machine gets in addition.
-pub(super) fn bootstrap(_cluster: &Cluster<'_>) -> Result<NodeConfig, Error> {
-    Ok(NodeConfig::default())
 }

@@ -74,6 +74,15 @@ pub enum Error {
         /// What the program says.
         found: String,
     },
+    /// The program does not say which release image it installs.
+    #[error(
+        "openshift-install {version} does not say which release image it installs; name one by \
+         openshiftInstall.releaseImage in install-config.yaml"
+    )]
+    NoReleaseImage {
+        /// Version of the program.
+        version: String,
+    },
     /// The manifests come from one program, and now another is in use.
     #[error(
         "the manifests were rendered by openshift-install {rendered}, but the one in use now is {found}; use the \

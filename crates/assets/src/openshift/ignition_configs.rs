@@ -11,10 +11,11 @@ use super::{
     copy::WorkingCopy,
     manifest,
     manifests::{CONFIG_SERVER_SECRET, DIRECTORIES, USER_DATA_SECRETS, required},
+    node::node_config,
     pointer, state,
     state::State,
 };
-use crate::{Cluster, metadata};
+use crate::{Cluster, MachineRole, metadata};
 
 /// The program rewrites this manifest on the way into the bootstrap machine's config.
 const REWRITTEN: &str = "manifests/cvo-overrides.yaml";
@@ -113,7 +114,7 @@ fn bootstrap(
             bootstrap.set_contents(&format!("/opt/openshift/tls/{path}"), &contents)?;
         }
     }
-    bootstrap.add(super::additions::bootstrap(cluster)?, version)?;
+    bootstrap.add(node_config(cluster, MachineRole::Bootstrap, version.image()?)?, version)?;
     Ok(bootstrap.to_json())
 }
 

@@ -43,6 +43,11 @@ impl VersionInfo {
         Some(info)
     }
 
+    /// The release image.
+    pub(super) fn image(&self) -> Result<&str, Error> {
+        self.release_image.as_deref().ok_or_else(|| Error::NoReleaseImage { version: self.version.clone() })
+    }
+
     /// Checks that this is the release the install-config asks for, and one that Landfall can use.
     pub fn check(&self, config: &InstallConfig) -> Result<(), Error> {
         if let Some(wanted) = &config.version
