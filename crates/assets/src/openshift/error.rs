@@ -95,7 +95,7 @@ pub enum Error {
         found: String,
     },
     /// A file of the working copy could not be written or read.
-    #[error("cannot {attempt} {path} in the working copy for openshift-install")]
+    #[error("cannot {attempt} {path}, for the copy that openshift-install works on")]
     WorkingCopy {
         /// What was attempted.
         attempt: &'static str,

@@ -44,7 +44,7 @@ pub(super) fn node_config(cluster: &Cluster<'_>, role: MachineRole, release_imag
 
 /// The same with scripts in place of downloads and additions.
 fn with_inline_files_only(config: NodeConfig) -> NodeConfig {
-    let before: Vec<String> = config.units.iter().map(|unit| unit.name.clone()).collect();
+    let agents = config.units.iter().map(|unit| unit.name.as_str()).collect::<Vec<_>>().join(" ");
     let (mut files, mut units) = (Vec::new(), config.units);
     let (mut downloads, mut additions) = (Vec::new(), Vec::new());
     for NodeFile { path, mode, contents } in config.files {
@@ -63,6 +63,7 @@ fn with_inline_files_only(config: NodeConfig) -> NodeConfig {
     if !additions.is_empty() {
         files.push(script("append-lines", include_str!("../../templates/openshift/append-lines")));
         let description = "Lines that Landfall adds to files of the operating system";
+        let before = format!("kubelet.service {agents}");
         units.push(Task { description, network: false, before: &before, commands: &additions }.unit("append"));
     }
     if !downloads.is_empty() {
@@ -70,7 +71,7 @@ fn with_inline_files_only(config: NodeConfig) -> NodeConfig {
         files.push(NodeFile::private(DOWNLOADS, downloads.concat()));
         let commands = [format!("{} {DOWNLOADS}", script_path("fetch"))];
         let description = "Programs of Landfall";
-        units.push(Task { description, network: true, before: &before, commands: &commands }.unit("fetch"));
+        units.push(Task { description, network: true, before: &agents, commands: &commands }.unit("fetch"));
     }
     NodeConfig { files, units }
 }
@@ -95,12 +96,13 @@ struct EnsurePackages<'a> {
 struct Task<'a> {
     description: &'a str,
     network: bool,
-    before: &'a [String],
+    before: &'a str,
     commands: &'a [String],
 }
 
 impl Task<'_> {
     fn unit(&self, name: &str) -> NodeUnit {
-        NodeUnit::enabled(format!("landfall-{name}.service"), self.render().expect("writing to memory cannot fail"))
+        let contents = self.render().expect("writing to memory cannot fail") + "\n";
+        NodeUnit::enabled(format!("landfall-{name}.service"), contents)
     }
 }
