@@ -56,7 +56,8 @@ pub fn ignition_configs(
     for (path, file) in given(manifests) {
         copy.write(path, &file.contents)?;
     }
-    let warnings = program.create(Target::IgnitionConfigs, copy.path())?;
+    let warnings =
+        program.create(Target::IgnitionConfigs, copy.path()).map_err(|error| error.without_secrets(cluster.config))?;
     let read = |path: &str| required(&copy, path, &version);
     let mut files = FileSet::default();
     for path in ["auth/kubeconfig", "auth/kubeadmin-password"] {

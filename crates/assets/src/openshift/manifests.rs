@@ -72,7 +72,8 @@ pub fn manifests(
     version.check(config)?;
     let previous = previous.map(|file| State::parse(&file.contents)).transpose()?;
     let copy = WorkingCopy::new(scratch)?;
-    let mut warnings = create(program, &copy, config, previous.as_ref())?;
+    let mut warnings =
+        create(program, &copy, config, previous.as_ref()).map_err(|error| error.without_secrets(config))?;
     if config.node_agent.is_none() {
         warnings.push(NO_NODE_AGENT.to_owned());
     }

@@ -137,8 +137,14 @@ fn a_failure_shows_the_end_of_the_log_and_leaves_nothing_behind() {
     assert!(error.contains("create manifests") && error.contains("exit code 1"), "{error}");
     assert!(error.contains("no such luck") && error.contains("step 39"), "{error}");
     assert!(!error.contains("step 3 of"), "only the end of the log is of use: {error}");
-    assert!(!error.contains("dXNlcjpwYXNzd29yZA=="), "the pull secret must not be shown: {error}");
     assert_eq!(site.leftovers(), [] as [std::path::PathBuf; 0]);
+}
+
+#[test]
+fn a_secret_that_the_program_repeats_is_not_shown() {
+    let error = Site::new().with("FAKE_REPEAT", "1").manifests().expect_err("refused").to_string();
+    assert!(error.contains("pullSecret: Invalid value: \"…\": not liked"), "{error}");
+    assert!(error.contains("exit code 3") && error.contains("install-config.yaml"), "{error}");
 }
 
 #[test]
