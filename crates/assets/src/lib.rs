@@ -21,6 +21,7 @@ mod onprem;
 pub mod openshift;
 mod pki;
 mod secrets;
+mod template;
 mod yaml;
 
 pub use cluster::Cluster;

@@ -32,13 +32,7 @@ pub(crate) fn bootstrap_machine(
             .filter(|(path, _)| is_manifest(path))
             .map(|(path, file)| NodeFile::private(format!("{}/{path}", paths::MANIFESTS), file.contents.clone())),
     );
-    config.units.push(units::agent_task(
-        cluster,
-        "bootstrap",
-        "Bring up the cluster",
-        // Written when the control plane has moved to the masters, so that a reboot does not begin again.
-        "/var/lib/landfall/bootstrap.done",
-    ));
+    config.units.push(units::agent_task(cluster, "bootstrap", "Bring up the cluster", paths::BOOTSTRAP_DONE));
     Ok(config)
 }
 
@@ -51,7 +45,7 @@ pub(crate) fn pool_machine(
     served: ServedConfigs<'_>,
 ) -> Result<NodeConfig, Error> {
     let mut config = machine(cluster, secrets, certificates, role.into(), served)?;
-    config.units.push(units::agent_task(cluster, "join", "Join the cluster", "/etc/kubernetes/kubelet.conf"));
+    config.units.push(units::agent_task(cluster, "join", "Join the cluster", paths::JOIN_DONE));
     Ok(config)
 }
 
@@ -66,7 +60,7 @@ fn machine(
     let mut files = artifacts::downloads(cluster)?;
     files.push(NodeFile::executable(format!("{}/unpack", paths::SCRIPTS), include_str!("../../templates/unpack")));
     files.extend(containerd::files(cluster.config)?);
-    files.extend(system::files());
+    files.extend(system::files(cluster.config));
     files.extend(proxy::files(cluster));
     files.extend(onprem_files(cluster, role));
     files.push(NodeFile::private(paths::KUBEADM_CONFIG, kubeadm::config(cluster, secrets, role)?));
@@ -110,7 +104,10 @@ fn config_server(
         let digest = hex::encode(&Sha256::digest(secrets.machine_token(*role).expose()));
         files.push(NodeFile::private(path(format!("{}.token.sha256", role.name())), digest + "\n"));
     }
-    NodeConfig { files, units: vec![units::agent_unit(cluster, "config-server", "Ignition configs for machines that boot")] }
+    NodeConfig {
+        files,
+        units: vec![units::agent_unit(cluster, "config-server", "Ignition configs for machines that boot")],
+    }
 }
 
 /// The authorities and keys that `kubeadm init` takes instead of making its own. Masters get them from there, encrypted.

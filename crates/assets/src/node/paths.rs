@@ -19,6 +19,10 @@ pub const HAPROXY_CONFIG: &str = "/etc/landfall/haproxy.cfg";
 pub const KUBERNETES_PKI: &str = "/etc/kubernetes/pki";
 /// Environment of the kubelet that `landfall-node` writes once it knows the machine's addresses.
 pub const KUBELET_ENVIRONMENT: &str = "/var/lib/landfall/kubelet.env";
+/// Left by `landfall-node join` when the machine has joined, so that a reboot does not begin again.
+pub const JOIN_DONE: &str = "/var/lib/landfall/join.done";
+/// Left by `landfall-node bootstrap` when the control plane has moved to the masters.
+pub const BOOTSTRAP_DONE: &str = "/var/lib/landfall/bootstrap.done";
 /// Directory of CNI configurations.
 pub const CNI_CONFIG: &str = "/etc/cni/net.d";
 /// Programs that are downloaded.

@@ -6,6 +6,7 @@ use super::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT, haproxy_config, keepali
 use crate::{
     Cluster, MachineRole, NodeFacts, NodeFile, NodeUnit,
     node::{agent_unit, paths},
+    template,
 };
 
 /// Files for the machines of a role: what `landfall-node` reads, check scripts, the first configurations.
@@ -19,12 +20,14 @@ pub(crate) fn onprem_files(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
     files.push(NodeFile::append("/etc/hosts", hosts(&facts)));
     files.push(NodeFile::public(paths::KEEPALIVED_CONFIG, keepalived_config(&facts, vips, None, &[])));
     let script = |name: &str, contents: String| NodeFile::executable(format!("{}/{name}", paths::SCRIPTS), contents);
-    let balancer = |port| BalancerCheck { port }.render().expect("writing to memory cannot fail");
     files.push(script("ensure-packages", include_str!("../../templates/ensure-packages").to_owned()));
-    files.push(script("check-balancer", balancer(BALANCER_READY_PORT)));
-    files.push(script("check-backends", balancer(BALANCER_BACKENDS_PORT)));
-    files.push(script("check-ingress", ingress_check(cluster)));
+    let balancer = |port| template::text(&BalancerCheck { port });
+    if role != MachineRole::Bootstrap {
+        files.push(script("check-ingress", ingress_check(cluster)));
+    }
     if role == MachineRole::Master {
+        files.push(script("check-balancer", balancer(BALANCER_READY_PORT)));
+        files.push(script("check-backends", balancer(BALANCER_BACKENDS_PORT)));
         files.push(NodeFile::public(paths::HAPROXY_CONFIG, haproxy_config(&facts, vips, &[])));
     }
     files
@@ -35,8 +38,9 @@ pub(crate) fn onprem_units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
     if !cluster.holds_vips() {
         return Vec::new();
     }
+    let packages = if role == MachineRole::Master { "keepalived haproxy" } else { "keepalived" };
     let mut units = vec![
-        NodeUnit::enabled("landfall-packages.service", include_str!("../../templates/units/landfall-packages.service")),
+        NodeUnit::enabled("landfall-packages.service", template::text(&PackagesUnit { packages })),
         agent_unit(cluster, "dns", "Names of the cluster for this machine"),
         agent_unit(cluster, "vip", "Virtual addresses of the cluster"),
     ];
@@ -58,6 +62,12 @@ fn ingress_check(cluster: &Cluster<'_>) -> String {
     } else {
         include_str!("../../templates/check-ingress").to_owned()
     }
+}
+
+#[derive(Template)]
+#[template(path = "units/landfall-packages.service", escape = "none")]
+struct PackagesUnit {
+    packages: &'static str,
 }
 
 #[derive(Template)]
