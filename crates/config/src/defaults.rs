@@ -21,6 +21,10 @@ impl InstallConfig {
         if self.distribution == Distribution::Kubernetes {
             self.version.get_or_insert_with(|| DEFAULT_KUBERNETES_VERSION.to_owned());
         }
+        let Platform::Ovirt(ovirt) = &mut self.platform;
+        // The IPv4 address of each is the primary one, as the cluster's networks are ordered.
+        ovirt.api_vips.sort_by_key(IpAddr::is_ipv6);
+        ovirt.ingress_vips.sort_by_key(IpAddr::is_ipv6);
         let architecture = self.architecture();
         for (role, pool) in std::iter::once((Role::Master, &mut self.control_plane))
             .chain(self.compute.iter_mut().map(|pool| (Role::Worker, pool)))
@@ -40,6 +44,11 @@ impl InstallConfig {
                 Platform::Ovirt(_) => Architecture::Amd64,
             },
         )
+    }
+
+    /// Number of machines in all pools.
+    pub fn machines(&self) -> u64 {
+        std::iter::once(&self.control_plane).chain(&self.compute).map(|pool| u64::from(pool.replicas)).sum()
     }
 
     /// The version of Kubernetes to install, without a leading `v`. Only meaningful for distribution `kubernetes`.
@@ -63,6 +72,9 @@ impl InstallConfig {
 
     /// The configuration as YAML, as `install-config.yaml` holds it.
     pub fn to_yaml(&self) -> String {
-        serde_saphyr::to_string(self).expect("the types have only text keys, so YAML can hold them")
+        // Keys and secrets are long words: broken over lines they are hard to read and to search for.
+        let options = serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
+        serde_saphyr::to_string_with_options(self, options)
+            .expect("the types have only text keys, so YAML can hold them")
     }
 }

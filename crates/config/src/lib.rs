@@ -8,16 +8,24 @@
 
 mod defaults;
 mod explain;
+mod format;
+mod normalize;
 pub mod parse;
+mod path;
 mod problem;
 mod resolve;
+mod schema;
+mod schema_walk;
+mod spelling;
 pub mod tree;
 mod types;
 mod validate;
+mod yaml;
 
 pub use defaults::DEFAULT_KUBERNETES_VERSION;
-pub use explain::{UnknownField, explain, schema};
+pub use explain::{UnknownField, explain};
 pub use parse::{Parsed, parse, parse_tree, parse_yaml};
 pub use problem::{ConfigError, Notice, Problem, Problems};
 pub use resolve::{ResolvedPool, Size};
+pub use schema::schema;
 pub use types::*;

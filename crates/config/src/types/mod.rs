@@ -3,6 +3,7 @@
 //! Doc comments on fields are what `landfall explain` prints, so they are written for the person who fills the file in.
 
 mod dns;
+mod format;
 mod load_balancer;
 mod machine_pool;
 mod networking;

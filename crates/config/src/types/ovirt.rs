@@ -6,37 +6,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Role;
+use super::{Role, format};
 
 /// An oVirt or RHV engine. Its address and credentials are in `~/.ovirt/ovirt-config.yaml` (or where `OVIRT_CONFIG` points).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OvirtPlatform")]
 pub struct Platform {
     /// Id of the oVirt cluster that the machines run in.
-    #[schemars(with = "String", extend("format" = "uuid"))]
+    #[schemars(with = "format::Id")]
     pub ovirt_cluster_id: Uuid,
 
     /// Id of the storage domain that holds the machines' disks.
-    #[schemars(with = "String", extend("format" = "uuid"))]
+    #[schemars(with = "format::Id")]
     pub ovirt_storage_domain_id: Uuid,
 
     /// Name of the network that the machines are attached to.
     #[serde(default = "Platform::default_network")]
+    #[schemars(length(min = 1))]
     pub ovirt_network_name: String,
 
     /// Id of the vNIC profile of the machines. Default: the only profile of the network.
     #[serde(default, rename = "vnicProfileID", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>", extend("format" = "uuid"))]
+    #[schemars(with = "Option<format::Id>")]
     pub vnic_profile_id: Option<Uuid>,
 
     /// Virtual addresses of the API: one, or one of each family. Unused addresses in the machine network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<format::Ip>")]
     pub api_vips: Vec<IpAddr>,
 
     /// Virtual addresses of the ingress: one, or one of each family. Unused addresses in the machine network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<format::Ip>")]
     pub ingress_vips: Vec<IpAddr>,
 
     /// VRRP router ids that keepalived uses for the virtual addresses. Default: chosen from the infra id; set them if another
@@ -69,8 +71,10 @@ impl Platform {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RouterIds {
     /// Of the API's virtual addresses.
+    #[schemars(range(min = 1))]
     pub api: u8,
     /// Of the ingress' virtual addresses.
+    #[schemars(range(min = 1))]
     pub ingress: u8,
 }
 
@@ -79,9 +83,9 @@ pub struct RouterIds {
 #[serde(rename_all = "lowercase")]
 pub enum Image {
     /// Name of a template that exists in the engine. It stays when the cluster is destroyed.
-    Template(String),
+    Template(#[schemars(length(min = 1))] String),
     /// Path or URL of a qcow2 image, which is uploaded and made into a template of the cluster's own.
-    Disk(String),
+    Disk(#[schemars(length(min = 1))] String),
 }
 
 /// A group that keeps its machines on different hosts.
@@ -92,6 +96,7 @@ pub struct AffinityGroup {
     pub name: String,
     /// Priority, 0 to 5.
     #[serde(default = "AffinityGroup::default_priority")]
+    #[schemars(range(max = 5))]
     pub priority: u8,
     /// Description shown in the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,34 +123,36 @@ impl AffinityGroup {
 /// Size and kind of the machines of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "OvirtMachinePool")]
 pub struct MachinePool {
-    /// Processors. Not together with an instance type.
+    /// Processors. Not together with an instance type. Default: 1 socket with 4 cores of 1 thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<Cpu>,
-    /// Memory in MiB. Not together with an instance type.
+    /// Memory in MiB. Not together with an instance type. Default: 16384.
     #[serde(default, rename = "memoryMB", skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u32>,
     /// Memory in MiB that the host must have free for the machine. Default: all of it.
     #[serde(default, rename = "guaranteedMemoryMB", skip_serializing_if = "Option::is_none")]
     pub guaranteed_memory_mb: Option<u32>,
-    /// The disk that the operating system is on.
+    /// The disk that the operating system is on. Default: 120 GiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os_disk: Option<Disk>,
-    /// What the engine optimises the machine for.
+    /// What the engine optimises the machine for. Default: `high_performance` for masters, `server` for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vm_type: Option<VmType>,
     /// Id of an instance type that decides processors and memory.
     #[serde(default, rename = "instanceTypeID", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>", extend("format" = "uuid"))]
+    #[schemars(with = "Option<format::Id>")]
     pub instance_type_id: Option<Uuid>,
     /// Names of affinity groups, declared above or existing in the engine. Default: the built-in group of the role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity_groups_names: Option<Vec<String>>,
-    /// Whether the engine pins virtual to physical processors.
+    /// Whether the engine pins virtual to physical processors. Default: `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_pinning_policy: Option<AutoPinningPolicy>,
     /// Size of huge pages in KiB, 2048 or 1048576. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [2048, 1_048_576]))]
     pub hugepages: Option<u32>,
     /// Whether disks are copies of the template's, independent of it, or thin layers over them. Default: copies, except for
     /// type `desktop`.
@@ -165,12 +172,15 @@ pub struct MachinePool {
 pub struct Cpu {
     /// Sockets. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16))]
     pub sockets: Option<u32>,
     /// Cores per socket. Default: 4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 254))]
     pub cores: Option<u32>,
     /// Threads per core. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 8))]
     pub threads: Option<u32>,
 }
 
