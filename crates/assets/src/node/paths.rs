@@ -1,7 +1,7 @@
 //! Where things are on a machine.
 //!
 //! Fedora CoreOS and Flatcar have a read-only `/usr`. `/opt` is writable on both (`/usr/local` only on the former), and
-//! SELinux takes what is in a `bin` directory below it for programs.
+//! `SELinux` takes what is in a `bin` directory below it for programs.
 
 /// What the machine knows about its cluster.
 pub const NODE_FACTS: &str = "/etc/landfall/node.json";

@@ -53,7 +53,9 @@ pub(crate) fn onprem_units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
 /// Lines for `/etc/hosts`. They are there before any name server of the cluster runs, and when it does not.
 fn hosts(facts: &NodeFacts) -> String {
     let vips = facts.vips.iter().flat_map(|vips| &vips.api);
-    vips.map(|vip| format!("{vip} {} {}\n", facts.api.internal_name, facts.api.name)).collect()
+    let lines: Vec<String> =
+        vips.map(|vip| format!("{vip} {} {}\n", facts.api.internal_name, facts.api.name)).collect();
+    lines.concat()
 }
 
 fn ingress_check(cluster: &Cluster<'_>) -> String {

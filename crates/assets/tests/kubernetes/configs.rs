@@ -120,7 +120,7 @@ impl Rendered {
         let mut manifests = manifests(&cluster, &secrets, Some(&credentials())).unwrap();
         manifests.extend(extra);
         let ignition = ignition_configs(&cluster, &secrets, &certificates, &manifests).unwrap();
-        Self { secrets, certificates, manifests, ignition, config, infra_id }
+        Self { config, infra_id, secrets, certificates, manifests, ignition }
     }
 
     pub(crate) fn cluster(&self) -> Cluster<'_> {

@@ -31,8 +31,11 @@ fn every_config_is_valid_on_every_architecture_and_site() {
                 config.control_plane.architecture = Some(architecture);
                 config.load_balancer = balancer;
                 let rendered = Rendered::new(config);
-                let configs: Vec<_> = rendered.ignition.iter().filter(|(path, _)| path.ends_with(".ign")).collect();
+                let configs: Vec<_> =
+                    rendered.ignition.iter().filter(|(path, _)| path.rsplit('.').next() == Some("ign")).collect();
                 assert_eq!(configs.len(), 5);
+                let worker = rendered.text("config-server/worker.ign");
+                assert!(worker.contains(&format!("kubernetes-node-linux-{}.tar.gz", architecture.name())));
                 for (path, file) in configs {
                     assert_eq!(file.mode, Mode::Private, "{path} holds tokens");
                     validate(&format!("{site} {architecture:?} {balancer:?} {path}"), &file.contents);

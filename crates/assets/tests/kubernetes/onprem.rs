@@ -9,7 +9,7 @@ use landfall_config::{LoadBalancer, ovirt::RouterIds};
 
 use crate::{
     configs::{Rendered, example, ip, site},
-    tool::{run, system, try_run},
+    tool::{system, try_run},
     view::View,
 };
 
@@ -156,16 +156,4 @@ fn router_ids_are_chosen_once_unless_given() {
     assert_eq!(router_ids(&Rendered::new(config.clone()).cluster()), Some(RouterIds { api: 7, ingress: 8 }));
     config.load_balancer = LoadBalancer::UserManaged;
     assert_eq!(router_ids(&Rendered::new(config).cluster()), None);
-}
-
-#[test]
-fn scripts_are_well_formed() {
-    let rendered = Rendered::new(site("mirrors"));
-    let master = View::new(&rendered.text("config-server/master.ign"));
-    let directory = tempfile::tempdir().unwrap();
-    for name in ["check-balancer", "check-backends", "check-ingress", "ensure-packages", "unpack", "update-trust"] {
-        let path = directory.path().join(name);
-        fs::write(&path, master.file(&format!("/opt/landfall/bin/{name}"))).unwrap();
-        run("bash", &["-n", path.to_str().unwrap()]);
-    }
 }

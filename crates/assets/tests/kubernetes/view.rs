@@ -98,7 +98,7 @@ fn file_entry(file: &Value) -> (String, String) {
 
 /// Configs in configs and manifests are pinned elsewhere.
 fn summarize(path: &str, contents: String) -> String {
-    if path.ends_with(".ign") || path.starts_with("/etc/landfall/manifests/") {
+    if path.rsplit('.').next() == Some("ign") || path.starts_with("/etc/landfall/manifests/") {
         return "(pinned on its own)".to_owned();
     }
     contents
