@@ -1,7 +1,10 @@
 //! The vocabulary that all platforms and mechanisms share. No I/O happens here.
 
+mod environment;
 mod files;
 mod infra_id;
+pub mod survey;
 
+pub use environment::Environment;
 pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};
