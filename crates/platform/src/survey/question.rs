@@ -59,7 +59,9 @@ pub struct Choice {
 /// Judges text while it is typed: pure and quick. What needs a call to the platform is judged afterwards
 /// ([`Questions::judge`](super::Questions::judge)).
 #[derive(Clone)]
-pub struct Rule(Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>);
+pub struct Rule(Arc<Judge>);
+
+type Judge = dyn Fn(&str) -> Result<(), String> + Send + Sync;
 
 /// What was answered.
 #[derive(Clone, Debug)]
