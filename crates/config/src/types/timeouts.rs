@@ -39,7 +39,7 @@ impl Default for Timeouts {
 /// A length of time, written with units: `90s`, `20m`, `1h30m`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String", example = "20m")]
+#[schemars(with = "String", example = "20m", extend("format" = "span"))]
 pub struct Span(Duration);
 
 impl Span {
@@ -142,7 +142,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_length_of_time() {
-        for text in ["", "20", "m", "20x", "-5m", "30m1h", "1h1h", "99999999999999999999h", "9999999999999999999h", "1.5h"] {
+        for text in
+            ["", "20", "m", "20x", "-5m", "30m1h", "1h1h", "99999999999999999999h", "9999999999999999999h", "1.5h"]
+        {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
     }
