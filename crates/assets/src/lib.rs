@@ -16,6 +16,7 @@ mod machine_role;
 mod manifests;
 mod metadata;
 mod node;
+pub mod openshift;
 mod pki;
 mod secrets;
 mod yaml;

@@ -9,11 +9,18 @@ use landfall_platform::{File, FileSet};
 
 pub use pointer::with_hostname;
 
-use crate::{Certificates, Cluster, Error, Secrets, kubeconfig, metadata::ClusterMetadata};
+use crate::{Certificates, Cluster, Error, NodeConfig, Secrets, kubeconfig, metadata::ClusterMetadata};
 
 /// The pointer config of a role, which the platform hands to its machines.
 pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     pointer::render(cluster, secrets, role)
+}
+
+/// Files and units as a config of their own, to be merged with one that somebody else renders. `name` is for errors.
+pub(crate) fn render(name: &str, config: NodeConfig) -> Result<Vec<u8>, Error> {
+    let mut document = document::Document::default();
+    document.add(config);
+    document.to_json(name)
 }
 
 /// The files that machines boot with, and the files that a user needs to reach the cluster.
