@@ -1,7 +1,7 @@
 //! Where the machines go: cluster, storage, network, and what their disks are made from.
 
-use landfall_platform::survey::{Answers, Choice, Composed, Key, Question, Rule};
-use uuid::Uuid;
+use landfall_platform::survey::{Answers, Choice, Composed, Field, Key, Question, Rule};
+use serde_json::Value;
 
 use super::{Survey, is_offline, key};
 use crate::{Client, Cluster, Error, Network, StorageDomain, Template};
@@ -149,20 +149,20 @@ fn choose(key: Key, choices: Vec<Choice>, nothing: impl Into<String>) -> Result<
 /// The question as it is put without the engine.
 fn by_hand(key: Key) -> Question {
     match key {
-        key::CLUSTER => Question::text("oVirt cluster", uuid_rule(Needed::Yes)).help(
+        key::CLUSTER => Question::text("oVirt cluster", rule(key)).help(
             "The cluster of hosts that the machines run in; by hand: its id, from its page in the administration portal.",
         ),
-        key::STORAGE_DOMAIN => Question::text("Storage domain", uuid_rule(Needed::Yes))
+        key::STORAGE_DOMAIN => Question::text("Storage domain", rule(key))
             .help("Where the machines' disks go; by hand: the id of an active data domain."),
-        key::NETWORK => Question::text("Network", Rule::something())
+        key::NETWORK => Question::text("Network", rule(key))
             .preset_text(MANAGEMENT_NETWORK)
             .help("The network that the machines are attached to; by hand: its name."),
-        key::VNIC_PROFILE => Question::text("vNIC profile", uuid_rule(Needed::No))
+        key::VNIC_PROFILE => Question::text("vNIC profile", Field::text(key).optional().rule(&Value::Null))
             .help("The profile of the machines' network cards; by hand: its id, or empty if the network has only one."),
         key::IMAGE => image_question(Templates::Some),
-        key::TEMPLATE => Question::text("Template", Rule::something())
+        key::TEMPLATE => Question::text("Template", rule(key))
             .help("A template with an operating system that takes Ignition; it stays when the cluster is destroyed."),
-        _ => Question::text("Disk image", Rule::new(image_location))
+        _ => Question::text("Disk image", rule(key))
             .help("Path or https:// URL of a qcow2 image; it is uploaded and made into a template of the cluster's own."),
     }
 }
@@ -185,32 +185,9 @@ fn image_question(templates: Templates) -> Question {
         .help("It must be one that reads Ignition: Fedora CoreOS, RHEL CoreOS, Flatcar.")
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Needed {
-    Yes,
-    No,
-}
-
-fn uuid_rule(needed: Needed) -> Rule {
-    Rule::new(move |text| match (text.trim(), needed) {
-        ("", Needed::No) => Ok(()),
-        (text, _) => Uuid::try_parse(text)
-            .map(drop)
-            .map_err(|_| "an id looks like 5a0b6f2e-93c5-4b0c-9d1f-2f6e8c1a7b01".to_owned()),
-    })
-}
-
-fn image_location(text: &str) -> Result<(), String> {
-    let text = text.trim();
-    let is_url = text.contains("://");
-    match url::Url::parse(text) {
-        _ if text.is_empty() => Err("an answer is needed".to_owned()),
-        Ok(url) if is_url && !matches!(url.scheme(), "http" | "https") => {
-            Err(format!("images are fetched by http or https, not by {}", url.scheme()))
-        }
-        Err(error) if is_url => Err(error.to_string()),
-        _ => Ok(()),
-    }
+/// What the config itself demands of the field that a question is named after.
+fn rule(key: Key) -> Rule {
+    Field::text(key).rule(&Value::Null)
 }
 
 fn described(name: &str, description: &str) -> String {

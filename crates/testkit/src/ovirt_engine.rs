@@ -1,4 +1,4 @@
-//! A small engine for the survey: replies in the shape that the real one's documentation and clients show (JSON, numbers as
+//! A small oVirt engine that can only be looked at: replies in the shape that the real one's documentation and clients show (JSON, numbers as
 //! strings, empty collections as `{}`, a web page with 401), written out by hand.
 
 use std::sync::{
@@ -14,15 +14,23 @@ use axum::{
     response::{Html, IntoResponse, Response},
     routing::{get, post},
 };
-use landfall_testkit::{Authority, HttpsServer};
+
 use serde_json::{Value, json};
 
-pub(crate) const PASSWORD: &str = "engine-secret-1";
-pub(crate) const CLUSTER: &str = "7f0c1f6e-0000-4000-8000-0000000000c1";
-pub(crate) const CLUSTER_WITHOUT_NETWORK_RANGE: &str = "7f0c1f6e-0000-4000-8000-0000000000c2";
-pub(crate) const STORAGE: &str = "7f0c1f6e-0000-4000-8000-0000000000d1";
-pub(crate) const PROFILE: &str = "7f0c1f6e-0000-4000-8000-0000000000e1";
-pub(crate) const FAST_PROFILE: &str = "7f0c1f6e-0000-4000-8000-0000000000e3";
+use crate::{Authority, HttpsServer};
+
+/// The password of `admin@internal`.
+pub const PASSWORD: &str = "engine-secret-1";
+/// The cluster `Default`, whose host has an address in the network `ovirtmgmt`, 192.0.2.0/24.
+pub const CLUSTER: &str = "7f0c1f6e-0000-4000-8000-0000000000c1";
+/// The cluster `Lab`, which has no host.
+pub const LAB_CLUSTER: &str = "7f0c1f6e-0000-4000-8000-0000000000c2";
+/// The only storage domain for disks.
+pub const STORAGE: &str = "7f0c1f6e-0000-4000-8000-0000000000d1";
+/// The only vNIC profile of `ovirtmgmt` and of `lab`.
+pub const PROFILE: &str = "7f0c1f6e-0000-4000-8000-0000000000e1";
+/// One of the two vNIC profiles of `apps`.
+pub const FAST_PROFILE: &str = "7f0c1f6e-0000-4000-8000-0000000000e3";
 
 const UP: &str = "7f0c1f6e-0000-4000-8000-0000000000a1";
 const DOWN: &str = "7f0c1f6e-0000-4000-8000-0000000000a2";
@@ -30,22 +38,23 @@ const HOST: &str = "7f0c1f6e-0000-4000-8000-0000000000b1";
 
 /// What tests turn and look at.
 #[derive(Debug, Default)]
-pub(crate) struct Knobs {
+pub struct Knobs {
     /// Every API call fails with 503.
-    pub(crate) broken: AtomicBool,
+    pub broken: AtomicBool,
     /// How many tokens were handed out. Only the newest is good.
-    pub(crate) tokens: AtomicU32,
+    pub tokens: AtomicU32,
     /// The next API call finds its token expired.
-    pub(crate) expire: AtomicBool,
+    pub expire: AtomicBool,
 }
 
-pub(crate) async fn start(knobs: Arc<Knobs>) -> HttpsServer {
+/// An engine with a CA of its own.
+pub async fn start(knobs: Arc<Knobs>) -> HttpsServer {
     let authority = Authority::new("engine.example.com.12345");
     serve(&authority, authority.pem().to_owned(), knobs).await
 }
 
 /// An engine whose web server has a certificate of another CA than the engine's own.
-pub(crate) async fn start_with_other_ca(authority: &Authority) -> HttpsServer {
+pub async fn start_with_other_ca(authority: &Authority) -> HttpsServer {
     serve(authority, Authority::new("engine's own CA").pem().to_owned(), Arc::default()).await
 }
 
@@ -106,7 +115,7 @@ async fn resource(Path(path): Path<String>) -> Response {
             {"id": UP, "name": "Default", "status": "up", "local": "false"},
             {"id": DOWN, "name": "Old", "status": "maintenance", "local": "false"}]}),
         "clusters" => json!({"cluster": [
-            {"id": CLUSTER_WITHOUT_NETWORK_RANGE, "name": "Lab", "data_center": reference(UP)},
+            {"id": LAB_CLUSTER, "name": "Lab", "data_center": reference(UP)},
             {"id": CLUSTER, "name": "Default", "data_center": reference(UP), "threads_as_cores": "false"},
             {"id": "7f0c1f6e-0000-4000-8000-0000000000c9", "name": "Unreachable", "data_center": reference(DOWN)}]}),
         path if path == format!("datacenters/{UP}/storagedomains") => json!({"storage_domain": [
@@ -121,7 +130,7 @@ async fn resource(Path(path): Path<String>) -> Response {
             {"id": "n2", "name": "storage", "usages": {"usage": ["migration"]}},
             {"id": "n3", "name": "empty", "usages": {"usage": ["vm"]}},
             {"id": "n4", "name": "apps", "usages": {"usage": ["vm"]}}]}),
-        path if path == format!("clusters/{CLUSTER_WITHOUT_NETWORK_RANGE}/networks") => json!({"network": [
+        path if path == format!("clusters/{LAB_CLUSTER}/networks") => json!({"network": [
             {"id": "n5", "name": "lab", "usages": {"usage": ["vm"]}}]}),
         "networks/n1/vnicprofiles" => {
             json!({"vnic_profile": [{"id": PROFILE, "name": "ovirtmgmt", "network": reference("n1")}]})

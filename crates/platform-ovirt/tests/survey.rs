@@ -1,10 +1,7 @@
 //! The survey of an engine, answered by a script.
 
-mod engine;
-
 use std::{os::unix::fs::PermissionsExt, sync::Arc};
 
-use engine::{CLUSTER, FAST_PROFILE, Knobs, PASSWORD, PROFILE, STORAGE};
 use landfall_platform::{
     Environment,
     survey::{Answer, Answers, Survey as _, SurveyError, conduct},
@@ -13,6 +10,7 @@ use landfall_platform_ovirt::{CredentialsFile, Survey};
 use landfall_testkit::{
     Authority, HttpsServer, ScriptedPrompter,
     Step::{self, Abort, Back, Enter, Type},
+    ovirt_engine::{self as engine, CLUSTER, FAST_PROFILE, Knobs, PASSWORD, PROFILE, STORAGE},
 };
 use landfall_wire::{Limits, Trust};
 use secrecy::ExposeSecret;
@@ -169,7 +167,7 @@ async fn a_network_without_addresses_of_hosts_gives_no_default() {
     let outcome = survey(&home, &[], [login(&server), choices].concat()).await;
     assert_eq!(outcome.machine_network, None);
     assert_eq!(outcome.result.unwrap()["image"], json!({"disk": "https://example.com/fcos.qcow2"}));
-    assert!(outcome.transcript.contains("# images are fetched by http or https, not by ftp"), "{}", outcome.transcript);
+    assert!(outcome.transcript.contains("# must be a URL that begins with http"), "{}", outcome.transcript);
 }
 
 #[tokio::test]
@@ -319,7 +317,7 @@ async fn an_engine_out_of_reach_can_be_left_aside() {
     expected.as_object_mut().unwrap().shift_remove("vnicProfileID");
     assert_eq!(outcome.result.unwrap(), expected, "{}", outcome.transcript);
     assert!(outcome.transcript.contains("no connection to https://127.0.0.1"), "{}", outcome.transcript);
-    assert!(outcome.transcript.contains("# an id looks like"), "{}", outcome.transcript);
+    assert!(outcome.transcript.contains("# must be an id of the engine"), "{}", outcome.transcript);
     assert_eq!(outcome.machine_network, None);
     assert_eq!(credentials(&home).read().unwrap().trust, Trust::System);
 }
