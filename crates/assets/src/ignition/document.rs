@@ -12,8 +12,8 @@ use ignition_config::{
 };
 
 use crate::{
-    Error,
-    node::{NodeConfig, NodeContents, NodeFile, NodeUnit},
+    Cluster, Error,
+    node::{NodeConfig, NodeContents, NodeFile, NodeUnit, no_proxy},
 };
 
 /// Below this many bytes compression costs more than it saves.
@@ -47,8 +47,25 @@ impl Document {
         tls.certificate_authorities.get_or_insert_default().push(inline(ca.as_bytes()));
     }
 
+    /// Has Ignition itself use the site's proxy and trust its CAs, for what it fetches.
+    pub(super) fn reach_outside(&mut self, cluster: &Cluster<'_>) {
+        if let Some(bundle) = &cluster.config.additional_trust_bundle {
+            self.trust(bundle);
+        }
+        if let Some(proxy) = &cluster.config.proxy {
+            self.0.ignition.proxy = Some(v3_3::Proxy {
+                http_proxy: proxy.http_proxy.clone(),
+                https_proxy: proxy.https_proxy.clone(),
+                no_proxy: Some(no_proxy(cluster, proxy).into_iter().map(Some).collect()),
+            });
+        }
+    }
+
     /// Lets the owners of SSH keys log in as `core`, the user that Fedora CoreOS and Flatcar both have.
     pub(super) fn authorize(&mut self, ssh_keys: Vec<String>) {
+        if ssh_keys.is_empty() {
+            return;
+        }
         let user = User { ssh_authorized_keys: Some(ssh_keys), ..User::new("core".to_owned()) };
         self.0.passwd.get_or_insert_with(Passwd::default).users.get_or_insert_default().push(user);
     }

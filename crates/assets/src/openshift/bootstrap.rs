@@ -2,8 +2,11 @@
 //!
 //! It is handled as JSON: whatever else the release puts into it, now or in a later version of the spec, stays as it is.
 
+use std::io::Read;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 use data_url::DataUrl;
+use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::{Error, VersionInfo};
@@ -26,10 +29,16 @@ impl Bootstrap {
 
     /// The contents of a file on the machine, if they stand in the config.
     pub(super) fn contents(&self, path: &str) -> Option<Vec<u8>> {
-        let file = self.list("/storage/files").iter().find(|file| file["path"] == path)?;
+        let contents = &self.list("/storage/files").iter().find(|file| file["path"] == path)?["contents"];
         // Without a source a file is empty.
-        let source = file.pointer("/contents/source").and_then(Value::as_str).unwrap_or("data:,");
-        Some(DataUrl::process(source).ok()?.decode_to_vec().ok()?.0)
+        let source = contents["source"].as_str().unwrap_or("data:,");
+        let data = DataUrl::process(source).ok()?.decode_to_vec().ok()?.0;
+        if contents["compression"] != "gzip" {
+            return Some(data);
+        }
+        let mut decompressed = Vec::new();
+        GzDecoder::new(data.as_slice()).read_to_end(&mut decompressed).ok()?;
+        Some(decompressed)
     }
 
     /// Replaces the contents of a file that is there.

@@ -2,7 +2,9 @@
 
 use std::{io, path::PathBuf};
 
+use landfall_config::InstallConfig;
 use landfall_platform::{InfraId, InfraIdError};
+use url::Url;
 
 use super::Target;
 
@@ -74,6 +76,15 @@ pub enum Error {
         /// What the program says.
         found: String,
     },
+    /// The program does not say which release image it installs.
+    #[error(
+        "openshift-install {version} does not say which release image it installs; name one by \
+         openshiftInstall.releaseImage in install-config.yaml"
+    )]
+    NoReleaseImage {
+        /// Version of the program.
+        version: String,
+    },
     /// The manifests come from one program, and now another is in use.
     #[error(
         "the manifests were rendered by openshift-install {rendered}, but the one in use now is {found}; use the \
@@ -86,7 +97,7 @@ pub enum Error {
         found: String,
     },
     /// A file of the working copy could not be written or read.
-    #[error("cannot {attempt} {path} in the working copy for openshift-install")]
+    #[error("cannot {attempt} {path}, for the copy that openshift-install works on")]
     WorkingCopy {
         /// What was attempted.
         attempt: &'static str,
@@ -161,4 +172,28 @@ pub enum Error {
     /// Landfall's own part failed.
     #[error(transparent)]
     Assets(#[from] crate::Error),
+}
+
+impl Error {
+    /// The same without the secrets of the install-config, which the program repeats when it finds fault with them.
+    pub(super) fn without_secrets(self, config: &InstallConfig) -> Self {
+        match self {
+            Self::Failed { program, target, status, log, hint } => {
+                let log = secrets(config).iter().fold(log, |log, secret| log.replace(secret.as_str(), "…"));
+                Self::Failed { program, target, status, log, hint }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The secrets of an install-config, as they are and as Go quotes them.
+fn secrets(config: &InstallConfig) -> Vec<String> {
+    let proxies = config.proxy.iter().flat_map(|proxy| [&proxy.http_proxy, &proxy.https_proxy]).flatten();
+    let passwords = proxies.filter_map(|url| Some(url.parse::<Url>().ok()?.password()?.to_owned()));
+    let pull_secret = config.pull_secret.iter().map(|secret| secret.expose().trim().to_owned());
+    let plain: Vec<String> = passwords.chain(pull_secret).filter(|secret| !secret.is_empty()).collect();
+    let quoted = plain.iter().map(|secret| serde_json::Value::from(secret.as_str()).to_string());
+    let quoted: Vec<String> = quoted.map(|secret| secret.trim_matches('"').to_owned()).collect();
+    [plain, quoted].concat()
 }

@@ -11,10 +11,11 @@ use super::{
     copy::WorkingCopy,
     manifest,
     manifests::{CONFIG_SERVER_SECRET, DIRECTORIES, USER_DATA_SECRETS, required},
+    node::node_config,
     pointer, state,
     state::State,
 };
-use crate::{Cluster, metadata};
+use crate::{Cluster, MachineRole, metadata};
 
 /// The program rewrites this manifest on the way into the bootstrap machine's config.
 const REWRITTEN: &str = "manifests/cvo-overrides.yaml";
@@ -55,7 +56,8 @@ pub fn ignition_configs(
     for (path, file) in given(manifests) {
         copy.write(path, &file.contents)?;
     }
-    let warnings = program.create(Target::IgnitionConfigs, copy.path())?;
+    let warnings =
+        program.create(Target::IgnitionConfigs, copy.path()).map_err(|error| error.without_secrets(cluster.config))?;
     let read = |path: &str| required(&copy, path, &version);
     let mut files = FileSet::default();
     for path in ["auth/kubeconfig", "auth/kubeadmin-password"] {
@@ -113,7 +115,7 @@ fn bootstrap(
             bootstrap.set_contents(&format!("/opt/openshift/tls/{path}"), &contents)?;
         }
     }
-    bootstrap.add(super::additions::bootstrap(cluster)?, version)?;
+    bootstrap.add(node_config(cluster, MachineRole::Bootstrap, version.image()?)?, version)?;
     Ok(bootstrap.to_json())
 }
 

@@ -1,6 +1,6 @@
 //! Manifests that the release or the user wrote: read just enough of them, and leave the rest of the text alone.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use landfall_platform::File;
@@ -63,7 +63,7 @@ fn decode(path: &str, encoded: &str) -> Result<Vec<u8>, Error> {
     BASE64_STANDARD.decode(encoded).map_err(|error| unusable(path, error))
 }
 
-fn unusable(path: &str, reason: impl ToString) -> Error {
+fn unusable(path: &str, reason: impl Display) -> Error {
     Error::Unusable { path: path.to_owned(), reason: reason.to_string() }
 }
 

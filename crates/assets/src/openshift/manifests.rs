@@ -24,6 +24,9 @@ pub(super) const USER_DATA_SECRETS: [&str; 2] = [
 const CLUSTER_VERSION: &str = "manifests/cvo-overrides.yaml";
 const INFRASTRUCTURE: &str = "manifests/cluster-infrastructure-02-config.yml";
 
+const NO_NODE_AGENT: &str = "nodeAgent is not set, so the machines must have landfall-node in their operating system image; \
+    the images of OpenShift and OKD do not";
+
 #[derive(Deserialize)]
 struct Infrastructure {
     status: InfrastructureStatus,
@@ -69,7 +72,11 @@ pub fn manifests(
     version.check(config)?;
     let previous = previous.map(|file| State::parse(&file.contents)).transpose()?;
     let copy = WorkingCopy::new(scratch)?;
-    let warnings = create(program, &copy, config, previous.as_ref())?;
+    let mut warnings =
+        create(program, &copy, config, previous.as_ref()).map_err(|error| error.without_secrets(config))?;
+    if config.node_agent.is_none() {
+        warnings.push(NO_NODE_AGENT.to_owned());
+    }
     let mut files = FileSet::default();
     for directory in DIRECTORIES {
         for (path, contents) in copy.read_directory(directory)? {
@@ -84,7 +91,7 @@ pub fn manifests(
     point_at_virtual_address(&mut files, &cluster, &state, &version)?;
     let metadata = ClusterMetadata::with_id(&cluster, state.cluster_id()?);
     let has_machine_api = has_machine_api(&rendered(&files, CLUSTER_VERSION, &version)?.contents)?;
-    files.extend(additions::manifests(&cluster, &metadata, credentials, has_machine_api)?);
+    files.extend(additions::manifests(&cluster, &metadata, credentials, version.image()?, has_machine_api)?);
     state.set_written_by(&version.version);
     Ok(Rendered { files, state: File::private(state.to_json()), infra_id, version, warnings })
 }

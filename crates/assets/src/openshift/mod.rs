@@ -14,8 +14,10 @@ mod error;
 mod ignition_configs;
 mod install_config;
 mod locate;
+mod machine_config;
 mod manifest;
 mod manifests;
+mod node;
 mod pointer;
 mod process;
 mod state;
@@ -61,7 +63,7 @@ pub struct Rendered {
     pub infra_id: InfraId,
     /// Which release was rendered.
     pub version: VersionInfo,
-    /// What the program warned of.
+    /// What the user should know, mostly what the program warned of.
     pub warnings: Vec<String>,
 }
 

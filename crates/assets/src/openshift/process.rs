@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn shows_only_the_end_of_a_long_log() {
-        let log: String = (0..100).map(|line| format!("line {line}\n\n")).collect();
+        let log = (0..100).map(|line| format!("line {line}\n")).collect::<Vec<_>>().join("\n");
         let tail = tail(&log);
         assert_eq!(tail.lines().count(), LOG_LINES);
         assert!(tail.ends_with("  line 99"), "{tail}");

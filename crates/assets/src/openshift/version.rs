@@ -21,12 +21,13 @@ pub struct VersionInfo {
 }
 
 impl VersionInfo {
-    /// Reads the output of `openshift-install version`. Lines that are not known are passed over, since new releases add
-    /// some.
+    /// Reads the output of `openshift-install version`, or nothing if some other program wrote it. Lines that are not known
+    /// are passed over, since new releases add some.
     pub fn parse(output: &str) -> Option<Self> {
         let mut lines = output.lines();
         // The line begins with the path that the program was called by, which may contain blanks; the version has none.
-        let (_, version) = lines.next()?.trim().rsplit_once(' ')?;
+        let (program, version) = lines.next()?.trim().rsplit_once(' ')?;
+        let mut recognised = program.contains("openshift-install");
         let mut info = Self { version: version.to_owned(), commit: None, release_image: None, architecture: None };
         for line in lines {
             let known = [
@@ -37,10 +38,16 @@ impl VersionInfo {
             for (label, field) in known {
                 if let Some(value) = line.trim().strip_prefix(label) {
                     *field = Some(value.trim().to_owned());
+                    recognised = true;
                 }
             }
         }
-        Some(info)
+        recognised.then_some(info)
+    }
+
+    /// The release image.
+    pub(super) fn image(&self) -> Result<&str, Error> {
+        self.release_image.as_deref().ok_or_else(|| Error::NoReleaseImage { version: self.version.clone() })
     }
 
     /// Checks that this is the release the install-config asks for, and one that Landfall can use.
@@ -97,6 +104,9 @@ mod tests {
     fn is_not_fooled_by_another_program() {
         assert_eq!(VersionInfo::parse(""), None);
         assert_eq!(VersionInfo::parse("usage:\n"), None);
+        assert_eq!(VersionInfo::parse("Client Version: v1.36.4\n"), None);
+        let renamed = VersionInfo::parse("/opt/oi 4.22.0\nrelease architecture amd64\n").expect("a renamed program");
+        assert_eq!(renamed.version, "4.22.0");
     }
 
     #[test]

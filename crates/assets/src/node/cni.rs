@@ -1,0 +1,32 @@
+//! The pod network of type `Routed`.
+
+use ipnet::IpNet;
+use serde_json::json;
+
+/// The CNI configuration of a node, for the pod networks that the cluster gave it.
+///
+/// Pods of a node share a bridge; `landfall-node` sets the routes to the bridges of other nodes, and hides pod addresses
+/// only from what is outside the cluster. The plug-in's own masquerading would hide them from other nodes too.
+pub fn routed_cni_config(pod_networks: &[IpNet]) -> String {
+    let ranges: Vec<_> = pod_networks.iter().map(|network| json!([{ "subnet": network }])).collect();
+    let routes: Vec<_> = pod_networks
+        .iter()
+        .map(|network| json!({ "dst": if network.addr().is_ipv4() { "0.0.0.0/0" } else { "::/0" } }))
+        .collect();
+    let list = json!({
+        "cniVersion": "1.0.0",
+        "name": "landfall",
+        "plugins": [
+            {
+                "type": "bridge",
+                "bridge": "cni0",
+                "isGateway": true,
+                "hairpinMode": true,
+                "ipMasq": false,
+                "ipam": { "type": "host-local", "ranges": ranges, "routes": routes },
+            },
+            { "type": "portmap", "capabilities": { "portMappings": true }, "snat": true },
+        ],
+    });
+    serde_json::to_string_pretty(&list).expect("texts and networks can be written as JSON") + "\n"
+}
