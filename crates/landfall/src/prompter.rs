@@ -10,20 +10,28 @@ use landfall_platform::survey::{Answer, Choice, Input, Notice, Prompter, Questio
 
 const PAGE_SIZE: usize = 12;
 
+const KEYS: &str = "Enter accepts, the arrow keys and typing choose from a list, Esc goes back, Ctrl-C stops";
+
 /// Puts questions on the terminal that stdin and stderr are connected to: Esc goes back, Ctrl-C stops.
 #[derive(Debug, Default)]
-pub(crate) struct TerminalPrompter;
+pub(crate) struct TerminalPrompter {
+    introduced: bool,
+}
 
 impl Prompter for TerminalPrompter {
     fn ask(&mut self, question: &Question) -> io::Result<Reply> {
+        if !self.introduced {
+            self.introduced = true;
+            self.notice(&Notice::Info(KEYS.to_owned()))?;
+        }
         let Question { message, help, input } = question;
         let answer = match input {
             Input::Select { choices, preset } => select(message, help.as_deref(), choices, preset.as_deref()),
             Input::Text { preset, rule } => text(message, help.as_deref(), preset.as_deref(), rule),
             Input::Secret { rule } => secret(message, help.as_deref(), rule),
             Input::Confirm { preset } => {
-                let help = with_keys(help.as_deref(), "y or n");
-                Confirm::new(message).with_default(*preset).with_help_message(&help).prompt().map(Answer::Flag)
+                let prompt = Confirm { help_message: help.as_deref(), ..Confirm::new(message) };
+                prompt.with_default(*preset).prompt().map(Answer::Flag)
             }
         };
         match answer {
@@ -51,64 +59,52 @@ impl Prompter for TerminalPrompter {
 fn select(message: &str, help: Option<&str>, choices: &[Choice], preset: Option<&str>) -> Result<Answer, InquireError> {
     let marked = choices.iter().position(|choice| Some(choice.value.as_str()) == preset).unwrap_or(0);
     let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
-    let help = with_keys(help, "↑↓ move, type to filter, Enter chooses");
-    let chosen = Select::new(message, labels)
-        .with_starting_cursor(marked)
-        .with_page_size(PAGE_SIZE)
-        .with_help_message(&help)
-        .raw_prompt()?;
+    let prompt = Select { help_message: help, ..Select::new(message, labels) };
+    let chosen = prompt.with_starting_cursor(marked).with_page_size(PAGE_SIZE).raw_prompt()?;
     Ok(Answer::Text(choices[chosen.index].value.clone()))
 }
 
 fn text(message: &str, help: Option<&str>, preset: Option<&str>, rule: &Rule) -> Result<Answer, InquireError> {
-    let help = with_keys(help, "Enter accepts");
-    let mut prompt = Text::new(message)
-        .with_help_message(&help)
-        .with_validator(validator(rule))
-        .with_autocomplete(Objection(rule.clone()));
-    if let Some(preset) = preset.filter(|preset| !preset.is_empty()) {
-        prompt = prompt.with_default(preset);
-    }
-    prompt.prompt().map(Answer::Text)
+    let default = preset.filter(|preset| !preset.is_empty());
+    let prompt = Text { help_message: help, default, ..Text::new(message) };
+    prompt.with_validator(validator(rule)).with_autocomplete(Objection(rule.clone())).prompt().map(Answer::Text)
 }
 
 fn secret(message: &str, help: Option<&str>, rule: &Rule) -> Result<Answer, InquireError> {
-    let help = with_keys(help, "Enter accepts");
-    let answer = Password::new(message)
-        .without_confirmation()
-        .with_display_mode(PasswordDisplayMode::Hidden)
-        .with_help_message(&help)
-        .with_validator(validator(rule))
-        .prompt()?;
-    Ok(Answer::Secret(answer.into()))
+    let prompt = Password { help_message: help, ..Password::new(message) };
+    let rule = rule.clone();
+    let judge = move |text: &str| {
+        Ok(rule.judge(text).map_or_else(|objection| Validation::Invalid(objection.into()), |()| Validation::Valid))
+    };
+    let prompt = prompt.without_confirmation().with_display_mode(PasswordDisplayMode::Hidden).with_validator(judge);
+    prompt.prompt().map(|answer| Answer::Secret(answer.into()))
 }
 
-fn with_keys(help: Option<&str>, keys: &str) -> String {
-    match help {
-        Some(help) => format!("{help} ({keys}, Esc goes back)"),
-        None => format!("{keys}, Esc goes back"),
-    }
-}
-
+/// Refuses text that breaks the rule. The reason stands below the text already, unless nothing was typed.
 fn validator(rule: &Rule) -> impl Fn(&str) -> Result<Validation, CustomUserError> + Clone + 'static {
     let rule = rule.clone();
     move |text| {
         Ok(match rule.judge(text) {
+            _ if text.starts_with(MARK) => Validation::Invalid("that is the reason, not an answer".into()),
             Ok(()) => Validation::Valid,
-            Err(objection) => Validation::Invalid(objection.into()),
+            Err(objection) if text.is_empty() => Validation::Invalid(objection.into()),
+            Err(_) => Validation::Invalid("this cannot be used, for the reason below".into()),
         })
     }
 }
 
-/// Shows what is wrong with the text while it is typed, on the line where suggestions would be. It suggests nothing: the line
-/// can be reached with the arrow keys, but as an answer it breaks the rule itself.
+/// Tells a reason from a suggestion.
+const MARK: &str = "✗ ";
+
+/// Shows what is wrong with the text while it is typed, on the line where suggestions would be. (inquire judges only what was
+/// submitted; suggestions are the one thing it asks for at every key stroke.)
 #[derive(Clone)]
 struct Objection(Rule);
 
 impl Autocomplete for Objection {
     fn get_suggestions(&mut self, text: &str) -> Result<Vec<String>, CustomUserError> {
         let objection = if text.is_empty() { None } else { self.0.judge(text).err() };
-        Ok(objection.into_iter().collect())
+        Ok(objection.into_iter().map(|objection| format!("{MARK}{objection}")).collect())
     }
 
     fn get_completion(&mut self, _text: &str, _highlighted: Option<String>) -> Result<Replacement, CustomUserError> {

@@ -159,7 +159,7 @@ impl<'a> General<'a> {
         choices.push(Choice::new("", "None"));
         Composed::ask(
             Question::select("SSH public key", choices)
-                .help("It may log in to the machines as user core, which helps when something goes wrong."),
+                .help("From ~/.ssh; it may log in to the machines as user core when something goes wrong"),
         )
     }
 
@@ -170,7 +170,7 @@ impl<'a> General<'a> {
         };
         let rule = self.rule(MACHINE_NETWORK, answers);
         let question = Question::text("Machine network", rule.clone())
-            .help("The range that the machines get their addresses from, like 192.0.2.0/24; for dual stack two, with a comma.");
+            .help("Where the machines have their addresses, like 192.0.2.0/24; dual stack: two, with a comma");
         Composed::ask(match guess.filter(|guess| rule.judge(guess).is_ok()) {
             Some(guess) => question.preset_text(guess),
             None => question,
@@ -180,8 +180,9 @@ impl<'a> General<'a> {
     fn compose_version(&self, answers: &Answers) -> Composed {
         let rule = self.rule(VERSION, answers);
         Composed::ask(match answers.text(DISTRIBUTION) {
-            Some(name) if name != Distribution::Kubernetes.name() => Question::text("Version", rule)
-                .help("Leave it empty to install the version of the openshift-install program."),
+            Some(name) if name != Distribution::Kubernetes.name() => {
+                Question::text("Version", rule).help("Leave it empty for the version of the openshift-install program")
+            }
             _ => Question::text("Version of Kubernetes", rule).preset_text(DEFAULT_KUBERNETES_VERSION),
         })
     }
@@ -227,28 +228,29 @@ impl Questions for General<'_> {
             MACHINE_NETWORK => self.compose_machine_network(answers).await,
             API_VIPS => Composed::ask(
                 Question::text("Address of the API", self.rule(key, answers))
-                    .help("An unused address in the machine network, outside of any DHCP range; api.<cluster> must resolve to it."),
+                    .help("An unused address in the machine network, outside of any DHCP range"),
             ),
             INGRESS_VIPS => Composed::ask(
                 Question::text("Address of the ingress", self.rule(key, answers))
-                    .help("Another unused address in the machine network; *.apps.<cluster> must resolve to it."),
+                    .help("Another unused address in the machine network, outside of any DHCP range"),
             ),
             BASE_DOMAIN => Composed::ask(
                 Question::text("Base domain", self.rule(key, answers))
-                    .help("The domain under which the cluster's own domain lies, like example.com."),
+                    .help("The domain under which the cluster's own domain lies, like example.com"),
             ),
             NAME => Composed::ask(
                 Question::text("Name of the cluster", self.rule(key, answers))
-                    .help("One word; with the base domain it makes the cluster's domain."),
+                    .help("Lower case letters, digits and hyphens; with the base domain it makes the cluster's domain"),
             ),
             DISTRIBUTION => {
-                let names = [Distribution::Kubernetes, Distribution::Openshift, Distribution::Okd].map(Distribution::name);
+                let names =
+                    [Distribution::Kubernetes, Distribution::Openshift, Distribution::Okd].map(Distribution::name);
                 Composed::ask(Question::select("Distribution", names.map(|name| Choice::new(name, name)).to_vec()))
             }
             VERSION => self.compose_version(answers),
             PULL_SECRET => Composed::ask(
                 Question::secret("Pull secret", self.rule(key, answers))
-                    .help("The JSON text that the registry hands out, in one line. It is not shown."),
+                    .help("The JSON text that the registry hands out, in one line; it is not shown"),
             ),
             CONFIRM => self.compose_confirm(answers),
             key => match &mut self.platform {

@@ -20,10 +20,11 @@ pub(super) fn find(directory: &Path, rule: &Rule) -> Vec<Choice> {
 
 /// The file, and what tells one key from another: type and comment.
 fn label(path: &Path, key: &str) -> String {
+    let file = path.file_name().unwrap_or_default().display();
     let mut words = key.splitn(3, char::is_whitespace);
     let kind = words.next().unwrap_or_default();
     match words.nth(1) {
-        Some(comment) => format!("{} ({kind}, {comment})", path.display()),
-        None => format!("{} ({kind})", path.display()),
+        Some(comment) => format!("{file} ({kind}, {comment})"),
+        None => format!("{file} ({kind})"),
     }
 }
