@@ -103,9 +103,13 @@ impl Survey {
     }
 
     pub(super) fn compose_url(&self) -> Composed {
-        let rule = Rule::new(|text| text.parse::<EngineUrl>().map(drop).map_err(|error| error.to_string()));
+        let rule = Rule::new(|text| match text.parse::<EngineUrl>() {
+            Ok(_) => Ok(()),
+            Err(Error::Address { reason, .. }) => Err(reason.to_owned()),
+            Err(error) => Err(error.to_string()),
+        });
         let question = Question::text("oVirt engine", rule)
-            .help("Its host name, with :port if that is not 443, or any URL of it; it is contacted now");
+            .help("Its host name, or host:port, or any URL of it; it is contacted now");
         Composed::ask(match &self.stored {
             Some(stored) => question.preset_text(stored.engine.host()),
             None => question,
