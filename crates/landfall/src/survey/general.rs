@@ -111,11 +111,16 @@ impl<'a> General<'a> {
         }
     }
 
-    /// What was given beforehand for a question, as text; the old spelling of addresses (`api_vip`) counts as well.
+    /// What was given beforehand for a question, as text.
     fn given(&self, key: Key) -> Option<String> {
         let path = self.field(key).map_or(key.to_owned(), |field| field.path().to_owned());
-        let pointer = format!("/{}", path.replace('.', "/"));
-        let value = self.partial.pointer(&pointer).or_else(|| self.partial.pointer(pointer.strip_suffix('s')?))?;
+        let at = |path: &str| self.partial.pointer(&format!("/{}", path.replace('.', "/")));
+        let found = match key {
+            // One address had a spelling of its own once: api_vip.
+            API_VIPS | INGRESS_VIPS => at(&path).or_else(|| at(path.trim_end_matches('s'))),
+            _ => at(&path),
+        };
+        let value = found.filter(|value| !value.is_null())?;
         Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 
