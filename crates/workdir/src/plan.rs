@@ -71,8 +71,14 @@ pub(crate) struct PlannedFile {
 
 impl Plan {
     /// The plan for a stage that need not be rendered again, because it is complete and its inputs are the same: all
-    /// stays as it is. `None` if that is not so.
-    pub fn keep(stage: Stage, record: Option<&StageRecord>, on_disk: &FileSet, inputs: &Inputs) -> Option<Self> {
+    /// stays as it is. `None` if that is not so, or if the user chose something for one of its files.
+    pub fn keep(
+        stage: Stage,
+        record: Option<&StageRecord>,
+        on_disk: &FileSet,
+        inputs: &Inputs,
+        choices: &Choices,
+    ) -> Option<Self> {
         let record = record.filter(|record| record.complete && record.inputs == *inputs)?;
         let standing = Standing::new(record, on_disk, Some(inputs));
         let all_there = standing.files.values().all(|condition| *condition != Condition::Deleted);
@@ -91,7 +97,13 @@ impl Plan {
             let contents = on_disk.get(&path).cloned();
             (path, PlannedFile { outcome, contents, backup: None, before: record, after: record })
         };
-        Some(Self { stage, inputs: inputs.clone(), files: standing.files.into_iter().map(keep).collect() })
+        let plan = Self { stage, inputs: inputs.clone(), files: standing.files.into_iter().map(keep).collect() };
+        let chosen = |(path, outcome): (&str, Outcome)| {
+            let stale = outcome == Outcome::KeepStale;
+            choices.named(path).is_some() || stale && choices.otherwise == Some(Choice::Regenerate)
+        };
+        let untouched = !plan.outcomes().any(chosen);
+        untouched.then_some(plan)
     }
 
     /// The stage.

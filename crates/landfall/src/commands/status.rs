@@ -84,14 +84,24 @@ pub(crate) fn run(_args: &Status, context: &Context) -> anyhow::Result<()> {
     };
     context.printer.report(&overview)?;
     for CertificateStatus { certificate, days_left } in &overview.certificates {
-        let Certificate { file, name, .. } = certificate;
+        let Certificate { name, .. } = certificate;
+        let place = place(certificate);
         if *days_left < 0 {
-            context.printer.warn(format_args!("{file}: the certificate {name} has expired"));
+            context.printer.warn(format_args!("the certificate {name} ({place}) has expired"));
         } else if *days_left < SOON_DAYS {
-            context.printer.warn(format_args!("{file}: the certificate {name} ends in {days_left} days"));
+            context.printer.warn(format_args!("the certificate {name} ({place}) ends in {days_left} days"));
         }
     }
     Ok(())
+}
+
+/// The file that holds a certificate, and how many more do.
+fn place(certificate: &Certificate) -> String {
+    let first = certificate.files.first().map(String::as_str).unwrap_or_default();
+    match certificate.files.len() {
+        0 | 1 => first.to_owned(),
+        count => format!("{first} and {} more", count - 1),
+    }
 }
 
 /// Whole days, negative once it has ended.
@@ -124,8 +134,8 @@ impl fmt::Display for Overview {
             writeln!(f, "certificates")?;
         }
         for CertificateStatus { certificate, days_left } in &self.certificates {
-            let Certificate { file, name, not_after } = certificate;
-            writeln!(f, "  {name:<28} {:<21} {days_left:>5} days left  {file}", format!("{not_after:.0}"))?;
+            let (end, place) = (format!("{:.0}", certificate.not_after), place(certificate));
+            writeln!(f, "  {:<36} {end}  {days_left:>5} days left  in {place}", certificate.name)?;
         }
         Ok(())
     }
@@ -138,7 +148,7 @@ fn write_standing(f: &mut fmt::Formatter<'_>, standing: &Standing) -> fmt::Resul
         write!(f, "; interrupted, the next run finishes it")?;
     }
     if !standing.changed_inputs.is_empty() {
-        write!(f, "; out of date: {} changed", standing.changed_inputs.join(", "))?;
+        write!(f, "; changed since then: {}", standing.changed_inputs.join(", "))?;
     }
     writeln!(f)?;
     for (path, condition) in &standing.files {

@@ -71,9 +71,9 @@ mod tests {
                 Event::Eof => break,
                 Event::Start(start) | Event::Empty(start) => {
                     start.attributes().for_each(|attribute| drop(attribute.expect("well formed")));
-                    names.push(String::from_utf8(start.name().as_ref().to_vec()).unwrap());
+                    names.push(start.name().as_ref().to_owned());
                 }
-                Event::Text(text) => texts.push(String::from_utf8(text.to_vec()).unwrap()),
+                Event::Text(text) => texts.push(text.to_string()),
                 _ => {}
             }
         }

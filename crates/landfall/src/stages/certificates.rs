@@ -1,12 +1,15 @@
 //! When the certificates of an install directory end, as they lie there: also in files that the user edited or kept.
 
-use std::io::Read as _;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Read as _,
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use data_url::DataUrl;
 use flate2::read::GzDecoder;
 use jiff::Timestamp;
-use landfall_assets::certificate_expiry;
+use landfall_assets::{Expiry, certificate_expiry};
 use landfall_platform::FileSet;
 use landfall_workdir::WorkDir;
 use serde::Serialize;
@@ -15,23 +18,31 @@ use serde_json::Value;
 use super::kubernetes::SECRETS;
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
-const FILES: [&str; 4] = ["auth/kubeconfig", "bootstrap.ign", "master.ign", "worker.ign"];
+/// Where certificates are, besides the secrets.
+const FILES: [&str; 6] = [
+    "auth/kubeconfig",
+    "bootstrap.ign",
+    "config-server/master.ign",
+    "config-server/worker.ign",
+    "master.ign",
+    "worker.ign",
+];
 /// No file of ours unpacks to more; a user's might, to exhaust our memory.
 const LIMIT: u64 = 16 << 20;
 
-/// A certificate in a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// A certificate and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Certificate {
-    /// The file.
-    pub(crate) file: String,
     /// Its subject's common name.
     pub(crate) name: String,
     /// Until when it is valid.
     pub(crate) not_after: Timestamp,
+    /// The files that hold it.
+    pub(crate) files: BTreeSet<String>,
 }
 
-/// All certificates in the files that Landfall makes.
+/// All certificates in the files that Landfall makes; those that end first come first.
 pub(crate) fn certificates_in(dir: &WorkDir) -> landfall_workdir::Result<Vec<Certificate>> {
     let mut files: FileSet = dir.read_directory(SECRETS)?;
     for path in FILES {
@@ -39,13 +50,16 @@ pub(crate) fn certificates_in(dir: &WorkDir) -> landfall_workdir::Result<Vec<Cer
             files.insert(path, file);
         }
     }
-    let mut found: Vec<_> = files.iter().flat_map(|(path, file)| in_file(path, &file.contents)).collect();
-    found.sort();
-    found.dedup();
-    Ok(found)
+    let mut found: BTreeMap<(Timestamp, String), BTreeSet<String>> = BTreeMap::new();
+    for (path, file) in files.iter() {
+        for Expiry { name, not_after, .. } in in_file(path, &file.contents) {
+            found.entry((not_after, name)).or_default().insert(path.to_owned());
+        }
+    }
+    Ok(found.into_iter().map(|((not_after, name), files)| Certificate { name, not_after, files }).collect())
 }
 
-fn in_file(path: &str, contents: &[u8]) -> Vec<Certificate> {
+fn in_file(path: &str, contents: &[u8]) -> Vec<Expiry> {
     let texts = match path.rsplit('.').next() {
         Some("crt") => vec![String::from_utf8_lossy(contents).into_owned()],
         Some("ign") => serde_json::from_slice(contents).map(|json: Value| texts_in(&json)).unwrap_or_default(),
@@ -53,8 +67,7 @@ fn in_file(path: &str, contents: &[u8]) -> Vec<Certificate> {
         _ => Vec::new(),
     };
     let pems = texts.iter().flat_map(|text| text.match_indices(BEGIN).map(|(start, _)| &text[start..]));
-    let expiries = pems.filter_map(|pem| certificate_expiry(pem.as_bytes()).ok());
-    expiries.map(|end| Certificate { file: path.to_owned(), name: end.name, not_after: end.not_after }).collect()
+    pems.filter_map(|pem| certificate_expiry(pem.as_bytes()).ok()).collect()
 }
 
 fn yaml(contents: &[u8]) -> Option<Value> {

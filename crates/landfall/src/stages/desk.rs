@@ -22,9 +22,7 @@ impl Desk<'_> {
     pub(super) fn keep(&self, stage: Stage, inputs: &Inputs) -> anyhow::Result<Option<Plan>> {
         let record = self.record.stage(stage.name);
         let on_disk = self.dir.sight(stage, record, &FileSet::default())?;
-        let plan = Plan::keep(stage, record, &on_disk, inputs);
-        // A file that is asked for by name has to be rendered.
-        Ok(plan.filter(|plan| !self.choices.paths().any(|path| plan.renders(path))))
+        Ok(Plan::keep(stage, record, &on_disk, inputs, self.choices))
     }
 }
 

@@ -68,10 +68,9 @@ impl Renderer for Kubernetes<'_> {
     fn ignition_configs(&mut self, desk: &Desk<'_>, manifests: &FileSet) -> anyhow::Result<Plan> {
         let cluster = self.cluster();
         let certificates = Certificates::issue(&cluster, &self.secrets, self.now)?;
-        let render =
-            |certificates: &Certificates, now| ignition_configs(&cluster, &self.secrets, certificates, manifests, now);
-        let rendered = render(&certificates, self.now)?;
-        let template = render(&placeholders(&certificates), Timestamp::UNIX_EPOCH)?;
+        let render = |certificates| ignition_configs(&cluster, &self.secrets, certificates, manifests);
+        let rendered = render(&certificates)?;
+        let template = render(&placeholders(&certificates))?;
         let inputs = self.inputs.clone().with(MANIFESTS.name, digest(manifests));
         desk.settle(IGNITION_CONFIGS, &Rendering::with_template(rendered, &template), inputs)
     }

@@ -66,7 +66,7 @@ fn keep(locked: &Locked, source: Source) -> Option<Plan> {
     let record = locked.dir().record().unwrap();
     let record = record.stage(STAGE.name);
     let on_disk = locked.dir().sight(STAGE, record, &FileSet::default()).unwrap();
-    Plan::keep(STAGE, record, &on_disk, &inputs(source))
+    Plan::keep(STAGE, record, &on_disk, &inputs(source), &Choices::default())
 }
 
 fn inputs(source: Source) -> Inputs {

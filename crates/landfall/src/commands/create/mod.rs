@@ -66,7 +66,6 @@ pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::R
     source.notices.iter().for_each(|notice| printer.warn(notice));
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
-    context.attach_log();
     let program = args.openshift_install.clone();
     let derived = derive(target, &source, &locked, &choices, program, context, &interrupt)
         .inspect_err(|error| error.downcast_ref::<Unsettled>().into_iter().for_each(|open| show(printer, open)))?;

@@ -6,7 +6,9 @@ const HEADER: &str = "# Made by 'landfall create install-config'. 'landfall expl
 
 /// The text of a tree: what was given and nothing more, in the order of the documentation.
 pub(super) fn render(tree: &Value) -> anyhow::Result<Vec<u8>> {
-    let yaml = serde_saphyr::to_string(&in_order(tree))?;
+    // Keys and pull secrets stay on one line, as people paste them.
+    let options = serde_saphyr::ser_options! { folded_wrap_chars: 1_000_000 };
+    let yaml = serde_saphyr::to_string_with_options(&in_order(tree), options)?;
     Ok(format!("{HEADER}{yaml}").into_bytes())
 }
 
