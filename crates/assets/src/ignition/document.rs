@@ -30,7 +30,7 @@ impl Document {
         match Config::parse_slice(json) {
             Ok((Config::V3_3(config), _)) => Ok(Self(config)),
             Ok(_) => Err(Error::IgnitionVersion { name: name.to_owned() }),
-            Err(source) => Err(Error::ReadIgnition { name: name.to_owned(), source }),
+            Err(source) => Err(Error::ReadIgnition { name: name.to_owned(), source: source.into() }),
         }
     }
 

@@ -3,7 +3,7 @@
 use landfall_config::Role;
 use serde_json::{Value, json};
 
-use super::{API_VERSION, node_registration};
+use super::{API_VERSION, registration::node_registration};
 use crate::{Cluster, Secrets};
 
 pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets) -> Value {

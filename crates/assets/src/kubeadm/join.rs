@@ -3,7 +3,10 @@
 use landfall_config::Role;
 use serde_json::{Value, json};
 
-use super::{API_VERSION, master_taints, node_registration};
+use super::{
+    API_VERSION,
+    registration::{master_taints, node_registration},
+};
 use crate::{Cluster, Secrets};
 
 pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Value {

@@ -4,8 +4,11 @@ use askama::Template;
 use indexmap::IndexMap;
 use landfall_config::{ImageMirror, InstallConfig};
 
-use super::{NodeFile, PAUSE_IMAGE, paths};
+use super::{NodeFile, paths};
 use crate::{Error, template};
+
+/// The image of the container that holds a pod together. kubeadm 1.36 expects this one; any newer one does as well.
+pub(crate) const PAUSE_IMAGE: &str = "registry.k8s.io/pause:3.10.2";
 
 /// containerd's files. Credentials of registries are the kubelet's business, which hands them over with each pull.
 pub(super) fn files(config: &InstallConfig) -> Result<Vec<NodeFile>, Error> {

@@ -33,3 +33,5 @@ pub const CNI_PROGRAMS: &str = "/opt/cni/bin";
 pub const SCRIPTS: &str = "/opt/landfall/bin";
 /// Downloads before they are unpacked.
 pub const DOWNLOADS: &str = "/opt/landfall/downloads";
+/// Where the kubelet looks for volume plug-ins of the old kind, instead of below `/usr`.
+pub const VOLUME_PLUGINS: &str = "/opt/libexec/kubernetes/kubelet-plugins/volume/exec";

@@ -2,7 +2,10 @@
 
 use askama::Template;
 
-use super::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT, haproxy_config, keepalived_config};
+use super::{
+    haproxy_config, keepalived_config,
+    vips::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT},
+};
 use crate::{
     Cluster, MachineRole, NodeFacts, NodeFile, NodeUnit,
     node::{agent_unit, paths},

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use landfall_platform::{File, FileSet};
 
-use super::{Secrets, Tokens};
+use super::cluster::{Secrets, Tokens};
 use crate::{
     Error,
     pki::{Authority, PrivateKey},

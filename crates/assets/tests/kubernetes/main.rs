@@ -12,4 +12,5 @@ mod pki;
 mod scripts;
 mod snapshots;
 mod tool;
+mod units;
 mod view;

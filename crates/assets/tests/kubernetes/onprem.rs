@@ -9,7 +9,7 @@ use landfall_config::{LoadBalancer, ovirt::RouterIds};
 
 use crate::{
     configs::{Rendered, example, ip, site},
-    tool::{system, try_run},
+    tool::{run, system, try_run},
     view::View,
 };
 
@@ -50,12 +50,15 @@ fn local(name: &str) -> LocalNode {
 fn check_keepalived(config: &str) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keepalived.conf");
-    // The scripts are on the machines only, and keepalived looks whether they are there.
+    // The scripts are on the machines only, and keepalived looks whether they are there and whether it may run them.
+    let user = run("id", &["-un"]);
     let config: Vec<String> = config
         .lines()
-        .map(
-            |line| if line.trim().starts_with("script ") { "    script /bin/true".to_owned() } else { line.to_owned() },
-        )
+        .map(|line| match line.trim().split_once(' ') {
+            Some(("script", _)) => "    script /bin/true".to_owned(),
+            Some(("script_user", _)) => format!("    script_user {}", user.trim()),
+            _ => line.to_owned(),
+        })
         .collect();
     fs::write(&path, config.join("\n") + "\n").unwrap();
     let (ok, output) = try_run(system("keepalived"), &["--config-test", "--use-file", path.to_str().unwrap()]);

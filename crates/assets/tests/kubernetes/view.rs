@@ -47,6 +47,12 @@ impl View {
         self.0.keys().any(|heading| heading.split(' ').next() == Some(name))
     }
 
+    /// Units and their drop-ins by path below the directory of units.
+    pub(crate) fn units(&self) -> impl Iterator<Item = (String, &str)> {
+        let units = self.0.iter().filter(|(heading, _)| heading.contains(".service"));
+        units.map(|(heading, contents)| (heading.trim_end_matches(" enabled").to_owned(), contents.as_str()))
+    }
+
     /// The contents of all files and units, as they are.
     pub(crate) fn unblinded(&self) -> String {
         self.0.values().cloned().collect()
