@@ -50,7 +50,7 @@ pub enum Error {
         /// Which config.
         name: String,
         /// What the parser said.
-        source: ignition_config::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The Ignition config of a role has another spec version than Landfall writes.
     #[error("the Ignition config '{name}' has a spec version other than 3.3.0; set ignition.version to 3.3.0")]

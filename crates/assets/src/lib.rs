@@ -1,8 +1,9 @@
 //! From the install-config to files: PKI, Ignition configs and manifests.
 //!
 //! Everything here is a function of its arguments: the clock and the source of randomness are passed in, nothing is read
-//! or written. The one exception is inside the crypto library, which takes the randomness of keys and signatures from the
-//! operating system; what must outlive a run is therefore in [`Secrets`], generated once and handed in again.
+//! or written. There are two exceptions. The crypto library takes the randomness of keys and signatures from the operating
+//! system; what must outlive a run is therefore in [`Secrets`], generated once and handed in again. And [`openshift`] has
+//! another program render, on a copy that it makes and removes.
 //!
 //! The walk: [`Secrets::generate`] → [`manifests()`] → [`Certificates::issue`] → [`ignition_configs`].
 
@@ -21,6 +22,7 @@ mod onprem;
 pub mod openshift;
 mod pki;
 mod secrets;
+mod template;
 mod yaml;
 
 pub use cluster::Cluster;

@@ -10,6 +10,7 @@ use ignition_config::{
         self, Dropin, File, HttpHeadersItem, IgnitionConfig, Passwd, Resource, Security, Storage, Systemd, Unit, User,
     },
 };
+use serde_json::Value;
 
 use crate::{
     Cluster, Error,
@@ -29,7 +30,7 @@ impl Document {
         match Config::parse_slice(json) {
             Ok((Config::V3_3(config), _)) => Ok(Self(config)),
             Ok(_) => Err(Error::IgnitionVersion { name: name.to_owned() }),
-            Err(source) => Err(Error::ReadIgnition { name: name.to_owned(), source }),
+            Err(source) => Err(Error::ReadIgnition { name: name.to_owned(), source: source.into() }),
         }
     }
 
@@ -82,7 +83,21 @@ impl Document {
 
     /// As JSON without the many fields that are not set.
     pub(super) fn to_json(&self, name: &str) -> Result<Vec<u8>, Error> {
-        serde_json::to_vec(&self.0).map_err(|source| Error::WriteJson { what: name.to_owned(), source })
+        let mut json =
+            serde_json::to_value(&self.0).map_err(|source| Error::WriteJson { what: name.to_owned(), source })?;
+        remove_nulls(&mut json);
+        Ok(json.to_string().into_bytes())
+    }
+}
+
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
     }
 }
 

@@ -6,11 +6,8 @@ use landfall_config::{InstallConfig, KeyAlgorithm};
 use semver::Version;
 use serde_json::{Value, json};
 
-use super::{API_VERSION, arguments};
-use crate::{
-    Cluster,
-    node::{VOLUME_PLUGINS, default_host_prefix, paths},
-};
+use super::API_VERSION;
+use crate::{Cluster, node::paths};
 
 pub(super) fn configuration(cluster: &Cluster<'_>) -> Value {
     let config = cluster.config;
@@ -49,17 +46,17 @@ fn controller_manager_arguments(config: &InstallConfig) -> Vec<Value> {
         .networking
         .cluster_network
         .iter()
-        .map(|network| {
+        .filter_map(|network| {
             let name =
                 if network.cidr.addr().is_ipv4() { "node-cidr-mask-size-ipv4" } else { "node-cidr-mask-size-ipv6" };
-            (name, network.host_prefix.unwrap_or_else(|| default_host_prefix(network.cidr)).to_string())
+            Some((name, network.host_prefix?.to_string()))
         })
         .collect();
     // kubeadm before 1.36 makes and mounts a directory below /usr, which is read-only, unless it is told another one.
     if Version::parse(config.kubernetes_version()).is_ok_and(|version| version < Version::new(1, 36, 0)) {
-        settings.push(("flex-volume-plugin-dir", VOLUME_PLUGINS.to_owned()));
+        settings.push(("flex-volume-plugin-dir", paths::VOLUME_PLUGINS.to_owned()));
     }
-    arguments(settings)
+    settings.into_iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }
 
 fn encryption_algorithm(algorithm: KeyAlgorithm) -> &'static str {

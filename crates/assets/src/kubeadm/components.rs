@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::node::VOLUME_PLUGINS;
+use crate::node::paths;
 
 pub(super) fn kubelet() -> Value {
     json!({
@@ -15,7 +15,7 @@ pub(super) fn kubelet() -> Value {
         "serverTLSBootstrap": true,
         "seccompDefault": true,
         "serializeImagePulls": false,
-        "volumePluginDir": VOLUME_PLUGINS,
+        "volumePluginDir": paths::VOLUME_PLUGINS,
     })
 }
 

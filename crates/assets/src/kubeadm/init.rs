@@ -3,7 +3,7 @@
 use landfall_config::Role;
 use serde_json::{Value, json};
 
-use super::{API_VERSION, node_registration};
+use super::{API_VERSION, registration::node_registration};
 use crate::{Cluster, Secrets};
 
 pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets) -> Value {
@@ -18,8 +18,8 @@ pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets) -> Value {
         "kind": "InitConfiguration",
         "bootstrapTokens": [
             token(secrets, Role::Master, "Masters join during the installation", "24h0m0s"),
-            // Workers are made whenever somebody scales a MachineSet. The token alone joins nobody: it only lets a kubelet
-            // ask for a certificate, which is granted to machines that the cluster itself made.
+            // Workers are made whenever somebody scales a MachineSet, so their token does not end by itself. It is stopped
+            // like every kubeadm token, by deleting its Secret in kube-system.
             token(secrets, Role::Worker, "Workers join at any time", "0s"),
         ],
         "certificateKey": secrets.certificate_key().expose(),

@@ -3,7 +3,10 @@
 use landfall_config::Role;
 use serde_json::{Value, json};
 
-use super::{API_VERSION, master_taints, node_registration};
+use super::{
+    API_VERSION,
+    registration::{master_taints, node_registration},
+};
 use crate::{Cluster, Secrets};
 
 pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Value {
@@ -22,14 +25,12 @@ pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets, role: Role
             },
         },
         "nodeRegistration": node_registration(&taints),
-        "timeouts": {
-            // The unit tries again; a long wait here only hides what is wrong.
-            "discovery": "1m0s",
-            // etcd takes one new member at a time, and masters join all at once.
-            "etcdAPICall": "5m0s",
-        },
+        // The unit tries again; a long wait here only hides what is wrong.
+        "timeouts": { "discovery": "1m0s" },
     });
     if role == Role::Master {
+        // etcd takes one new member at a time, and masters join all at once.
+        document["timeouts"]["etcdAPICall"] = "5m0s".into();
         document["controlPlane"] = json!({ "certificateKey": secrets.certificate_key().expose() });
     }
     document

@@ -7,7 +7,7 @@ use url::Url;
 use super::Manifest;
 use crate::{Cluster, ClusterMetadata};
 
-/// ConfigMap `kube-system/landfall` with the install-config, less its secrets, and the metadata, so that a cluster can be
+/// The object `kube-system/landfall` with the install-config, less its secrets, and the metadata, so that a cluster can be
 /// destroyed and understood by somebody who does not have the install directory.
 pub(crate) fn cluster_info(cluster: &Cluster<'_>, metadata: &ClusterMetadata) -> Manifest {
     let object = json!({

@@ -30,3 +30,19 @@ pub fn routed_cni_config(pod_networks: &[IpNet]) -> String {
     });
     serde_json::to_string_pretty(&list).expect("texts and networks can be written as JSON") + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn each_family_has_a_range_and_a_route() {
+        let networks = ["10.128.2.0/23", "fd01:0:0:1::/64"].map(|network| network.parse().unwrap());
+        let list: Value = serde_json::from_str(&routed_cni_config(&networks)).unwrap();
+        let ipam = &list["plugins"][0]["ipam"];
+        assert_eq!(ipam["ranges"], json!([[{ "subnet": "10.128.2.0/23" }], [{ "subnet": "fd01:0:0:1::/64" }]]));
+        assert_eq!(ipam["routes"], json!([{ "dst": "0.0.0.0/0" }, { "dst": "::/0" }]));
+    }
+}

@@ -4,22 +4,23 @@ use askama::Template;
 use indexmap::IndexMap;
 use landfall_config::{ImageMirror, InstallConfig};
 
-use super::{NodeFile, PAUSE_IMAGE, paths};
-use crate::Error;
+use super::{NodeFile, paths};
+use crate::{Error, template};
+
+/// The image of the container that holds a pod together. kubeadm 1.36 expects this one; any newer one does as well.
+pub(crate) const PAUSE_IMAGE: &str = "registry.k8s.io/pause:3.10.2";
 
 /// containerd's files. Credentials of registries are the kubelet's business, which hands them over with each pull.
 pub(super) fn files(config: &InstallConfig) -> Result<Vec<NodeFile>, Error> {
-    let main = Configuration {
+    let main = template::text(&Configuration {
         pause_image: PAUSE_IMAGE,
         cni_programs: paths::CNI_PROGRAMS,
         cni_config: paths::CNI_CONFIG,
         programs: paths::PROGRAMS,
-    };
-    let main = main.render().expect("writing to memory cannot fail");
+    });
     let mut files = vec![NodeFile::public("/etc/containerd/config.toml", main)];
     for (registry, mirrors) in mirrors_by_registry(&config.image_mirrors)? {
-        let hosts = Hosts { server: &upstream(&registry), mirrors };
-        let hosts = hosts.render().expect("writing to memory cannot fail");
+        let hosts = template::text(&Hosts { server: &upstream(&registry), mirrors });
         files.push(NodeFile::public(format!("/etc/containerd/certs.d/{registry}/hosts.toml"), hosts));
     }
     Ok(files)

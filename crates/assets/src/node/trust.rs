@@ -10,7 +10,10 @@ pub(super) fn config(bundle: &str) -> NodeConfig {
             NodeFile::public("/etc/pki/ca-trust/source/anchors/landfall.crt", bundle),
             // Flatcar.
             NodeFile::public("/etc/ssl/certs/landfall.pem", bundle),
-            NodeFile::executable(format!("{}/update-trust", paths::SCRIPTS), include_str!("../../templates/update-trust")),
+            NodeFile::executable(
+                format!("{}/update-trust", paths::SCRIPTS),
+                include_str!("../../templates/update-trust"),
+            ),
         ],
         units: vec![NodeUnit::enabled(
             "landfall-trust.service",

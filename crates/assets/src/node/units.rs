@@ -1,35 +1,6 @@
-//! systemd units.
+//! systemd units of what is downloaded.
 
-use askama::Template;
-
-use super::{NodeUnit, agent_path};
-use crate::Cluster;
-
-/// A unit that runs a command of `landfall-node` for as long as the machine is up.
-pub(crate) fn agent_unit(cluster: &Cluster<'_>, command: &str, description: &str) -> NodeUnit {
-    render_agent(&AgentUnit { program: agent_path(cluster), command, description, unless_exists: None })
-}
-
-/// A unit that runs a command of `landfall-node` until it has succeeded, which leaves a file behind.
-pub(crate) fn agent_task(cluster: &Cluster<'_>, command: &str, description: &str, result: &str) -> NodeUnit {
-    render_agent(&AgentUnit { program: agent_path(cluster), command, description, unless_exists: Some(result) })
-}
-
-fn render_agent(unit: &AgentUnit<'_>) -> NodeUnit {
-    NodeUnit::enabled(
-        format!("landfall-{}.service", unit.command),
-        unit.render().expect("writing to memory cannot fail"),
-    )
-}
-
-#[derive(Template)]
-#[template(path = "units/agent.service", escape = "none")]
-struct AgentUnit<'a> {
-    program: &'a str,
-    command: &'a str,
-    description: &'a str,
-    unless_exists: Option<&'a str>,
-}
+use super::NodeUnit;
 
 /// Unpacks the downloads, which Ignition cannot.
 pub(super) fn unpack() -> NodeUnit {

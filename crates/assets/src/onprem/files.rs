@@ -2,10 +2,14 @@
 
 use askama::Template;
 
-use super::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT, haproxy_config, keepalived_config};
+use super::{
+    haproxy_config, keepalived_config,
+    vips::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT},
+};
 use crate::{
     Cluster, MachineRole, NodeFacts, NodeFile, NodeUnit,
     node::{agent_unit, paths},
+    template,
 };
 
 /// Files for the machines of a role: what `landfall-node` reads, check scripts, the first configurations.
@@ -19,12 +23,14 @@ pub(crate) fn onprem_files(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
     files.push(NodeFile::append("/etc/hosts", hosts(&facts)));
     files.push(NodeFile::public(paths::KEEPALIVED_CONFIG, keepalived_config(&facts, vips, None, &[])));
     let script = |name: &str, contents: String| NodeFile::executable(format!("{}/{name}", paths::SCRIPTS), contents);
-    let balancer = |port| BalancerCheck { port }.render().expect("writing to memory cannot fail");
     files.push(script("ensure-packages", include_str!("../../templates/ensure-packages").to_owned()));
-    files.push(script("check-balancer", balancer(BALANCER_READY_PORT)));
-    files.push(script("check-backends", balancer(BALANCER_BACKENDS_PORT)));
-    files.push(script("check-ingress", ingress_check(cluster)));
+    let balancer = |port| template::text(&BalancerCheck { port });
+    if role != MachineRole::Bootstrap {
+        files.push(script("check-ingress", ingress_check(cluster)));
+    }
     if role == MachineRole::Master {
+        files.push(script("check-balancer", balancer(BALANCER_READY_PORT)));
+        files.push(script("check-backends", balancer(BALANCER_BACKENDS_PORT)));
         files.push(NodeFile::public(paths::HAPROXY_CONFIG, haproxy_config(&facts, vips, &[])));
     }
     files
@@ -35,8 +41,9 @@ pub(crate) fn onprem_units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
     if !cluster.holds_vips() {
         return Vec::new();
     }
+    let packages = if role == MachineRole::Master { "keepalived haproxy" } else { "keepalived" };
     let mut units = vec![
-        NodeUnit::enabled("landfall-packages.service", include_str!("../../templates/units/landfall-packages.service")),
+        NodeUnit::enabled("landfall-packages.service", template::text(&PackagesUnit { packages })),
         agent_unit(cluster, "dns", "Names of the cluster for this machine"),
         agent_unit(cluster, "vip", "Virtual addresses of the cluster"),
     ];
@@ -49,7 +56,9 @@ pub(crate) fn onprem_units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
 /// Lines for `/etc/hosts`. They are there before any name server of the cluster runs, and when it does not.
 fn hosts(facts: &NodeFacts) -> String {
     let vips = facts.vips.iter().flat_map(|vips| &vips.api);
-    vips.map(|vip| format!("{vip} {} {}\n", facts.api.internal_name, facts.api.name)).collect()
+    let lines: Vec<String> =
+        vips.map(|vip| format!("{vip} {} {}\n", facts.api.internal_name, facts.api.name)).collect();
+    lines.concat()
 }
 
 fn ingress_check(cluster: &Cluster<'_>) -> String {
@@ -58,6 +67,12 @@ fn ingress_check(cluster: &Cluster<'_>) -> String {
     } else {
         include_str!("../../templates/check-ingress").to_owned()
     }
+}
+
+#[derive(Template)]
+#[template(path = "units/landfall-packages.service", escape = "none")]
+struct PackagesUnit {
+    packages: &'static str,
 }
 
 #[derive(Template)]

@@ -1,11 +1,11 @@
 //! haproxy's configuration.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use askama::Template;
 
 use super::Member;
-use crate::{MachineRole, NodeFacts, VipFacts};
+use crate::{MachineRole, NodeFacts, VipFacts, template};
 
 /// haproxy's configuration on a master, for the API servers of all masters that are known.
 ///
@@ -19,19 +19,22 @@ pub fn haproxy_config(facts: &NodeFacts, vips: &VipFacts, members: &[Member]) ->
         .collect();
     servers.sort();
     if servers.is_empty() {
-        let loopback = match vips.api.first() {
-            Some(IpAddr::V6(_)) => IpAddr::from(std::net::Ipv6Addr::LOCALHOST),
-            _ => IpAddr::from(std::net::Ipv4Addr::LOCALHOST),
-        };
-        servers.push(Server::new("local", loopback, facts.api.port));
+        servers.push(Server::new("local", Ipv4Addr::LOCALHOST.into(), facts.api.port));
     }
-    Configuration { vips, servers }.render().expect("writing to memory cannot fail")
+    // A machine may have IPv6 turned off, and then refuses to listen on its addresses.
+    let listen = if vips.api.iter().any(IpAddr::is_ipv6) {
+        format!(":::{} v4v6", vips.balancer_port)
+    } else {
+        format!("*:{}", vips.balancer_port)
+    };
+    template::text(&Configuration { vips, listen, servers })
 }
 
 #[derive(Template)]
 #[template(path = "haproxy.cfg", escape = "none")]
 struct Configuration<'a> {
     vips: &'a VipFacts,
+    listen: String,
     servers: Vec<Server>,
 }
 
@@ -44,6 +47,6 @@ struct Server {
 
 impl Server {
     fn new(name: &str, address: IpAddr, port: u16) -> Self {
-        Self { name: name.to_owned(), endpoint: std::net::SocketAddr::new(address, port).to_string() }
+        Self { name: name.to_owned(), endpoint: SocketAddr::new(address, port).to_string() }
     }
 }

@@ -1,11 +1,11 @@
 //! keepalived's configuration.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use askama::Template;
 
 use super::{LocalNode, Member};
-use crate::{MachineRole, NodeFacts, VipFacts, node::paths};
+use crate::{MachineRole, NodeFacts, VipFacts, node::paths, template};
 
 /// The bootstrap machine holds the API's addresses for as long as its keepalived runs: no master gets above it.
 const BOOTSTRAP_PRIORITY: u8 = 100;
@@ -32,14 +32,13 @@ pub fn keepalived_config(facts: &NodeFacts, vips: &VipFacts, local: Option<&Loca
             );
         }
     }
-    let template = Configuration {
+    template::text(&Configuration {
         name: local.map_or(facts.cluster.infra_id.as_str(), |local| &local.name),
         vips,
         scripts: paths::SCRIPTS,
         useful_weight: USEFUL_WEIGHT,
         instances,
-    };
-    template.render().expect("writing to memory cannot fail")
+    })
 }
 
 #[derive(Template)]
@@ -50,6 +49,13 @@ struct Configuration<'a> {
     scripts: &'static str,
     useful_weight: u8,
     instances: Vec<Instance>,
+}
+
+impl Configuration<'_> {
+    /// Whether an instance uses a check.
+    fn checks(&self, name: &str) -> bool {
+        self.instances.iter().any(|instance| instance.checks.contains(&name))
+    }
 }
 
 /// What an address is for.
@@ -108,11 +114,7 @@ impl Instance {
             },
             interface: local.interface.clone(),
             own,
-            peers: members
-                .iter()
-                .filter(|member| member.name != local.name)
-                .filter_map(|member| member.address_like(vip))
-                .collect(),
+            peers: peers(vip, local, &members),
             vip: format!("{vip}/{prefix}"),
             checks: match service {
                 // It has no balancer, and its own API server is not up yet when kubeadm first needs the address.
@@ -122,4 +124,15 @@ impl Instance {
             },
         })
     }
+}
+
+/// The addresses of the others. A machine that is alone talks to itself: without any peer keepalived would fall back to
+/// multicast and listen to everybody on the segment who has the same router id.
+fn peers(vip: IpAddr, local: &LocalNode, members: &[&&Member]) -> Vec<IpAddr> {
+    let others = members.iter().filter(|member| member.name != local.name);
+    let mut peers: Vec<IpAddr> = others.filter_map(|member| member.address_like(vip)).collect();
+    if peers.is_empty() {
+        peers.push(if vip.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+    }
+    peers
 }

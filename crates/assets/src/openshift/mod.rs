@@ -3,7 +3,7 @@
 //! The walk: [`locate()`] the program → [`manifests()`] has it render the manifests for platform `external` and adds
 //! Landfall's → the user edits them → [`ignition_configs()`] gives them back to it and takes over what machines boot with.
 //!
-//! All of this happens on a [working copy](copy), because the program deletes what it reads. What it must find again the
+//! All of this happens on a private copy, because the program deletes what it reads. What it must find again the
 //! next time is its state file; [`Rendered::state`] is to be kept beside the other secrets and handed in again.
 
 mod additions;

@@ -11,6 +11,7 @@ use crate::{
     Cluster, MachineRole, NodeConfig, NodeContents, NodeFile, NodeUnit,
     node::{node_agent, paths},
     onprem::{onprem_files, onprem_units},
+    template,
 };
 
 /// What is to be downloaded. Private, since a URL may hold a password.
@@ -27,8 +28,7 @@ pub(super) fn node_config(cluster: &Cluster<'_>, role: MachineRole, release_imag
     let mut files = onprem_files(cluster, role);
     let ensure_packages = script_path("ensure-packages");
     for file in files.iter_mut().filter(|file| file.path == ensure_packages) {
-        let script = EnsurePackages { release_image }.render().expect("writing to memory cannot fail");
-        *file = NodeFile::executable(ensure_packages.as_str(), script);
+        *file = NodeFile::executable(ensure_packages.as_str(), template::text(&EnsurePackages { release_image }));
     }
     files.extend(node_agent(cluster)?);
     let mut units = onprem_units(cluster, role);
@@ -102,7 +102,6 @@ struct Task<'a> {
 
 impl Task<'_> {
     fn unit(&self, name: &str) -> NodeUnit {
-        let contents = self.render().expect("writing to memory cannot fail") + "\n";
-        NodeUnit::enabled(format!("landfall-{name}.service"), contents)
+        NodeUnit::enabled(format!("landfall-{name}.service"), template::text(self))
     }
 }
