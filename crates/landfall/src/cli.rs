@@ -74,7 +74,8 @@ pub(crate) enum LogLevel {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless the environment forbids it.
+    #[value(help = "On a terminal, unless NO_COLOR is set")]
     Auto,
     /// Always
     Always,
@@ -116,7 +117,7 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Create {
     /// Make install-config.yaml, from answers, flags or a file
-    InstallConfig(commands::create::install_config::InstallConfig),
+    InstallConfig(Box<commands::create::install_config::InstallConfig>),
     /// Make the manifests that the cluster starts with; edit them if you like
     Manifests(commands::create::Derive),
     /// Make what the machines boot with, and the kubeconfig

@@ -1,6 +1,6 @@
 //! What every command is given.
 
-use std::{io::IsTerminal as _, process::ExitCode};
+use std::process::ExitCode;
 
 use jiff::Timestamp;
 use landfall_platform::Environment;
@@ -38,11 +38,6 @@ impl Context {
         let command = cli.command.name();
         tracing::info!(target: SAID, "landfall {} {command}", env!("CARGO_PKG_VERSION"));
         Self { globals, printer, environment, now: Timestamp::now(), command, log }
-    }
-
-    /// Whether somebody sits at a terminal and can be asked.
-    pub(crate) fn is_interactive(&self) -> bool {
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
     /// Who this run is, for others that want the lock.

@@ -84,7 +84,7 @@ impl Printer {
     pub(crate) fn report(self, report: &impl Report) -> io::Result<()> {
         match self.output {
             Output::Text => print(&report.to_string()),
-            Output::Json => self.json(report),
+            Output::Json => json(report),
         }
     }
 
@@ -92,12 +92,8 @@ impl Printer {
     pub(crate) fn summary(self, summary: &impl Serialize) -> io::Result<()> {
         match self.output {
             Output::Text => Ok(()),
-            Output::Json => self.json(summary),
+            Output::Json => json(summary),
         }
-    }
-
-    fn json(self, value: &impl Serialize) -> io::Result<()> {
-        print(&(serde_json::to_string_pretty(value)? + "\n"))
     }
 
     fn say(self, level: LogLevel, label: Option<(&str, Style)>, text: &dyn Display) {
@@ -112,6 +108,10 @@ impl Printer {
         // If stderr is closed there is nobody to tell that to.
         let _unheard = writeln!(io::stderr().lock(), "{label}{text}");
     }
+}
+
+fn json(value: &impl Serialize) -> io::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
 /// Prints text to stdout. A reader that has seen enough (`| head`) is no failure.

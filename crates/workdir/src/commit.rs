@@ -58,11 +58,10 @@ impl Prepared<'_> {
         for (moment, record) in job.records() {
             self.write_new(job.temporary_record(moment), names::RECORD, record)?;
         }
-        let mut unsafe_yet = self.files.clone();
-        unsafe_yet.extend(self.directories.iter().filter_map(|path| path.parent()).map(Path::to_owned));
-        unsafe_yet.extend(job.backups.iter().filter_map(|(path, _)| job.root.join(path).parent().map(Path::to_owned)));
-        unsafe_yet.dedup();
-        self.sync(&unsafe_yet)
+        let mut unsafe_yet: BTreeSet<PathBuf> = self.files.iter().cloned().collect();
+        unsafe_yet.extend(self.directories.iter().map(|path| parent(path)));
+        unsafe_yet.extend(job.backups.iter().map(|(path, _)| parent(&job.root.join(path))));
+        self.sync(unsafe_yet)
     }
 
     fn put_in_place(&mut self) -> Result<()> {
@@ -72,7 +71,7 @@ impl Prepared<'_> {
                 self.undo();
                 return Err(error);
             }
-            self.sync(&[job.root.join(names::STATE_DIRECTORY)])?;
+            self.sync([job.root.join(names::STATE_DIRECTORY)])?;
         }
         for (path, _) in &job.writes {
             self.rename(&job.temporary(path), path)?;
@@ -81,10 +80,10 @@ impl Prepared<'_> {
             self.remove(&job.root.join(path))?;
         }
         let touched: BTreeSet<PathBuf> = job.touched().map(|path| parent(&job.root.join(path))).collect();
-        self.sync(&touched.into_iter().collect::<Vec<_>>())?;
+        self.sync(touched)?;
         if job.after.is_some() {
             self.rename(&job.temporary_record(Moment::After), names::RECORD)?;
-            self.sync(&[job.root.join(names::STATE_DIRECTORY)])?;
+            self.sync([job.root.join(names::STATE_DIRECTORY)])?;
         }
         Ok(())
     }
@@ -137,8 +136,9 @@ impl Prepared<'_> {
         }
     }
 
-    fn sync(&self, paths: &[PathBuf]) -> Result<()> {
-        self.disk.sync(paths).map_err(|source| Error::Write { path: self.job.root.to_owned(), source })
+    fn sync(&self, paths: impl IntoIterator<Item = PathBuf>) -> Result<()> {
+        let paths: Vec<_> = paths.into_iter().collect();
+        self.disk.sync(&paths).map_err(|source| Error::Write { path: self.job.root.to_owned(), source })
     }
 }
 

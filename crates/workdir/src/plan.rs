@@ -98,11 +98,11 @@ impl Plan {
             (path, PlannedFile { outcome, contents, backup: None, before: record, after: record })
         };
         let plan = Self { stage, inputs: inputs.clone(), files: standing.files.into_iter().map(keep).collect() };
-        let chosen = |(path, outcome): (&str, Outcome)| {
-            let stale = outcome == Outcome::KeepStale;
-            choices.named(path).is_some() || stale && choices.otherwise == Some(Choice::Regenerate)
+        let asked_for = |(path, outcome): (&str, Outcome)| {
+            let outdated = outcome == Outcome::KeepStale;
+            choices.named(path).is_some() || outdated && choices.otherwise == Some(Choice::Regenerate)
         };
-        let untouched = !plan.outcomes().any(chosen);
+        let untouched = !plan.outcomes().any(asked_for);
         untouched.then_some(plan)
     }
 

@@ -13,7 +13,8 @@ use crate::{
 /// Say what a field of the install-config means.
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// Path of a field, as in platform.ovirt.api_vips; without it, the whole file
+    /// Path of a field.
+    #[arg(help = "Path of a field, as in platform.ovirt.api_vips; without it, the whole file")]
     path: Option<String>,
 
     /// Print the JSON Schema of the whole file instead

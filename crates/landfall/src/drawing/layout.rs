@@ -35,7 +35,8 @@ pub(super) struct Box {
 /// Something in a column: a node, or the place where a long edge passes.
 struct Item {
     column: usize,
-    size: (f64, f64),
+    /// Nothing for the place where an edge passes: it is as wide as its column, and has no height.
+    size: Option<(f64, f64)>,
     /// Places in the list of items that it is connected to, in the columns before and after.
     before: Vec<usize>,
     after: Vec<usize>,
@@ -53,14 +54,14 @@ fn items(diagram: &Diagram) -> (Vec<Item>, Vec<Vec<usize>>) {
     let mut items: Vec<Item> = Vec::new();
     for node in &diagram.nodes {
         let column = node.depends_on.iter().map(|&from| items[from].column + 1).max().unwrap_or(0);
-        items.push(Item { column, size: size(node), before: Vec::new(), after: Vec::new() });
+        items.push(Item { column, size: Some(size(node)), before: Vec::new(), after: Vec::new() });
     }
     let mut chains = Vec::new();
     for (from, to) in diagram.edges() {
         let mut chain = vec![from];
         for column in items[from].column + 1..items[to].column {
             chain.push(items.len());
-            items.push(Item { column, size: (0.0, 0.0), before: Vec::new(), after: Vec::new() });
+            items.push(Item { column, size: None, before: Vec::new(), after: Vec::new() });
         }
         chain.push(to);
         for pair in chain.windows(2) {
@@ -110,16 +111,16 @@ fn order(items: &[Item]) -> Vec<Vec<usize>> {
 }
 
 fn place(diagram: &Diagram, items: &[Item], columns: &[Vec<usize>], chains: &[Vec<usize>]) -> Layout {
-    let heights = columns.iter().map(|column| column.iter().map(|&index| items[index].size.1 + ROW_GAP).sum::<f64>());
-    let height = heights.fold(0.0, f64::max) + ROW_GAP;
+    let size = |index: &usize| items[*index].size.unwrap_or_default();
+    let used = |column: &[usize]| column.iter().map(|index| size(index).1 + ROW_GAP).sum::<f64>() - ROW_GAP;
+    let height = columns.iter().map(|column| used(column)).fold(0.0, f64::max) + 2.0 * ROW_GAP;
     let mut boxes = vec![Box::default(); items.len()];
     let mut x = ROW_GAP;
     for column in columns {
-        let used: f64 = column.iter().map(|&index| items[index].size.1 + ROW_GAP).sum::<f64>() - ROW_GAP;
-        let mut y = (height - used) / 2.0;
-        let widest = column.iter().map(|&index| items[index].size.0).fold(0.0, f64::max);
+        let mut y = (height - used(column)) / 2.0;
+        let widest = column.iter().map(|index| size(index).0).fold(0.0, f64::max);
         for &index in column {
-            let (width, height) = items[index].size;
+            let (width, height) = items[index].size.unwrap_or((widest, 0.0));
             boxes[index] = Box { x: x + (widest - width) / 2.0, y, width, height };
             y += height + ROW_GAP;
         }
@@ -130,19 +131,15 @@ fn place(diagram: &Diagram, items: &[Item], columns: &[Vec<usize>], chains: &[Ve
     Layout { boxes, routes, width: x - COLUMN_GAP + ROW_GAP, height }
 }
 
-/// From the right side of the first, through the middle of those between, to the left side of the last.
+/// From the right side of the first, straight through the columns between, to the left side of the last: an edge changes
+/// its height only where no boxes are.
 fn route(chain: &[usize], boxes: &[Box]) -> Vec<(f64, f64)> {
-    let last = chain.len() - 1;
-    let point = |(position, &index): (usize, &usize)| {
+    let sides = chain.iter().flat_map(|&index| {
         let Box { x, y, width, height } = boxes[index];
-        let x = match position {
-            0 => x + width,
-            _ if position == last => x,
-            _ => x + width / 2.0,
-        };
-        (x, y + height / 2.0)
-    };
-    chain.iter().enumerate().map(point).collect()
+        [(x, y + height / 2.0), (x + width, y + height / 2.0)]
+    });
+    let points: Vec<_> = sides.collect();
+    points[1..points.len() - 1].to_vec()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The walk from the install-config to a target.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use landfall_assets::Credentials;
+use landfall_config::InstallConfig;
 use landfall_platform::FileSet;
 use landfall_workdir::{Choices, Identity, Locked, Plan, Transaction};
 
@@ -13,7 +14,7 @@ use super::{
     kubernetes::Kubernetes,
     openshift::{MANIFESTS_STATE, Openshift, Program},
 };
-use crate::{context::Context, error::Error, interrupt::Interrupt};
+use crate::{context::Context, error::Error, interrupt::Interrupt, printer::Printer};
 
 /// Renders the stages of one cluster. Called once per run, stage after stage; nothing is written meanwhile.
 pub(super) trait Renderer {
@@ -39,37 +40,30 @@ pub(crate) struct Derived {
     pub(crate) backup: Option<String>,
 }
 
+/// What is asked for.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) target: Target,
+    pub(crate) source: &'a Source,
+    pub(crate) choices: &'a Choices,
+    /// The `openshift-install` that a flag names.
+    pub(crate) program: Option<&'a Path>,
+}
+
 /// Derives the stages up to a target, and writes them if no question is open.
 pub(crate) fn derive(
-    target: Target,
-    source: &Source,
+    request: &Request<'_>,
     locked: &Locked,
-    choices: &Choices,
-    program: Option<PathBuf>,
     context: &Context,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Derived> {
+    let Request { target, source, choices, program } = *request;
     let dir = locked.dir();
     let desk = Desk { dir, record: dir.record()?, choices };
-    let before = dir.identity()?;
-    if before.is_none() && desk.record.has_complete_stage() {
-        return Err(Error::IdentityGone { path: dir.root().to_owned() }.into());
-    }
     let config = &source.config;
-    let was_openshift = dir.read(MANIFESTS_STATE)?.is_some();
-    if before.is_some() && was_openshift != config.distribution.is_openshift() {
-        return Err(Error::OtherDistribution { path: dir.root().to_owned() }.into());
-    }
-    if let Some(identity) = before.as_ref().filter(|identity| identity.cluster_name != config.metadata.name) {
-        let Identity { cluster_name, infra_id } = identity;
-        let name = &config.metadata.name;
-        context.printer.warn(format_args!(
-            "the cluster is now called '{name}', but its infra id stays {infra_id}, from when it was called \
-             '{cluster_name}'"
-        ));
-    }
+    let before = identity(&desk, config, context.printer)?;
     let mut renderer: Box<dyn Renderer> = if config.distribution.is_openshift() {
-        let program = Program::find(program.as_deref(), config, &context.environment)?;
+        let program = Program::find(program, config, &context.environment)?;
         context.printer.info(program.describe());
         Box::new(Openshift::new(config, source.inputs(), before.clone(), program, context.printer))
     } else {
@@ -91,11 +85,37 @@ pub(crate) fn derive(
     if let Some(identity) = identity.as_ref().filter(|_| before.is_none()) {
         transaction.identify(identity);
     }
-    plans.iter().for_each(|plan| transaction.stage(plan));
+    for plan in &plans {
+        transaction.stage(plan);
+    }
     let _held = interrupt.hold();
     let committed = transaction.commit()?;
     context.attach_log();
     Ok(Derived { identity, plans, backup: committed.backup })
+}
+
+/// Who the cluster is, once that has been decided. Nothing that the install-config says can change it.
+fn identity(desk: &Desk<'_>, config: &InstallConfig, printer: Printer) -> anyhow::Result<Option<Identity>> {
+    let root = || desk.dir.root().to_owned();
+    let Some(identity) = desk.dir.identity()? else {
+        return if desk.record.has_complete_stage() {
+            Err(Error::IdentityGone { path: root() }.into())
+        } else {
+            Ok(None)
+        };
+    };
+    let was_openshift = desk.dir.read(MANIFESTS_STATE)?.is_some();
+    if was_openshift != config.distribution.is_openshift() {
+        return Err(Error::OtherDistribution { path: root() }.into());
+    }
+    let Identity { cluster_name, infra_id } = &identity;
+    if *cluster_name != config.metadata.name {
+        printer.warn(format_args!(
+            "the cluster is now called '{}', but its infra id stays {infra_id}, from when it was called '{cluster_name}'",
+            config.metadata.name
+        ));
+    }
+    Ok(Some(identity))
 }
 
 /// A file that is named by a flag and that no stage renders is a slip of the pen.

@@ -11,18 +11,21 @@ mod source;
 mod standing;
 
 pub(crate) use certificates::{Certificate, certificates_in};
-pub(crate) use derive::{Derived, derive};
+pub(crate) use derive::{Derived, Request, derive};
 pub(crate) use source::Source;
 pub(crate) use standing::standings;
 
 use landfall_workdir::{Membership, Stage};
 
 /// The manifests. The user edits, deletes and adds some.
-pub(crate) const MANIFESTS: Stage =
-    Stage { name: "manifests", membership: Membership::Open { directories: &["manifests", "openshift"] } };
+const MANIFESTS: Stage = Stage { name: "manifests", membership: Membership::Open { directories: &["manifests"] } };
+
+/// The same for OpenShift and OKD, whose installer has a second directory for them.
+const OPENSHIFT_MANIFESTS: Stage =
+    Stage { membership: Membership::Open { directories: &["manifests", "openshift"] }, ..MANIFESTS };
 
 /// What the machines boot with, and what the user needs to reach the cluster.
-pub(crate) const IGNITION_CONFIGS: Stage = Stage { name: "ignition-configs", membership: Membership::Closed };
+const IGNITION_CONFIGS: Stage = Stage { name: "ignition-configs", membership: Membership::Closed };
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,7 +14,7 @@ use landfall_platform::{Environment, File, FileSet};
 use landfall_workdir::{Digest, Identity, Inputs, Outcome, Plan, Rendering};
 
 use super::{
-    IGNITION_CONFIGS, MANIFESTS, credentials,
+    IGNITION_CONFIGS, OPENSHIFT_MANIFESTS as MANIFESTS, credentials,
     derive::Renderer,
     desk::{Desk, digest},
     scratch::Scratch,

@@ -3,7 +3,7 @@
 use landfall_platform::FileSet;
 use landfall_workdir::{Record, Result, Stage, Standing, WorkDir};
 
-use super::{IGNITION_CONFIGS, MANIFESTS, Source, desk::digest};
+use super::{IGNITION_CONFIGS, MANIFESTS, OPENSHIFT_MANIFESTS, Source, desk::digest};
 
 /// Where each stage stands; nothing for one that has not been made yet.
 ///
@@ -14,8 +14,10 @@ pub(crate) fn standings(
     record: &Record,
     source: Option<&Source>,
 ) -> Result<[(Stage, Option<Standing>); 2]> {
+    let openshift = source.is_none_or(|source| source.config.distribution.is_openshift());
+    let manifests_stage = if openshift { OPENSHIFT_MANIFESTS } else { MANIFESTS };
     let sight = |stage: Stage| dir.sight(stage, record.stage(stage.name), &FileSet::default());
-    let manifests = sight(MANIFESTS)?;
+    let manifests = sight(manifests_stage)?;
     let standing = |stage: Stage, on_disk: &FileSet, from_manifests: bool| {
         let record = record.stage(stage.name)?;
         let inputs = source.map(|source| {
@@ -25,7 +27,7 @@ pub(crate) fn standings(
         Some(Standing::new(record, on_disk, inputs.as_ref()))
     };
     Ok([
-        (MANIFESTS, standing(MANIFESTS, &manifests, false)),
+        (manifests_stage, standing(manifests_stage, &manifests, false)),
         (IGNITION_CONFIGS, standing(IGNITION_CONFIGS, &sight(IGNITION_CONFIGS)?, true)),
     ])
 }

@@ -44,9 +44,11 @@ fn a_manifest_of_the_user_is_adopted() {
     context.ok(&["create", "manifests"]);
     context.write("manifests/mine.yml", OWN);
     context.write("manifests/notes.txt", "not a manifest");
+    std::fs::create_dir(context.path("openshift")).unwrap();
+    context.write("openshift/other.yaml", "not part of a Kubernetes cluster");
     let run = context.ok(&["create", "ignition-configs"]);
     assert!(run.stderr.contains("manifests/mine.yml: you added it; it is used"), "{}", run.stderr);
-    assert!(!run.stderr.contains("notes.txt"));
+    assert!(!run.stderr.contains("notes.txt") && !run.stderr.contains("other.yaml"), "{}", run.stderr);
     assert!(bootstrap_files(&context).contains("name: mine"));
     assert_eq!(context.read("manifests/mine.yml"), OWN);
 }

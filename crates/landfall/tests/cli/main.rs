@@ -1,5 +1,7 @@
 //! The real binary, from outside.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
+
 mod bad_input;
 mod context;
 mod disk;

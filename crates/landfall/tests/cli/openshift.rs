@@ -61,9 +61,13 @@ fn manifests_are_not_rendered_again_without_need() {
     let edited = site.context.read(path) + "# mine\n";
     site.context.write(path, &edited);
     fs::remove_file(site.context.path("manifests/cluster-proxy-01-config.yaml")).unwrap();
+    let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: default}\n";
+    site.context.write("openshift/mine.yaml", own);
     let before = site.context.visible_tree();
     let run = site.ok(&["create", "manifests"]);
-    assert!(run.stderr.contains("you edited it") && run.stderr.contains("you deleted it"), "{}", run.stderr);
+    for remark in ["you edited it", "you deleted it", "openshift/mine.yaml: you added it"] {
+        assert!(run.stderr.contains(remark), "{}", run.stderr);
+    }
     assert_eq!(site.context.visible_tree(), before, "other authorities would have come with another rendering");
     site.ok(&["create", "ignition-configs"]);
     assert!(site.context.read("bootstrap.ign").len() > 1000);

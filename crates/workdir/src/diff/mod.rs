@@ -62,7 +62,27 @@ fn lines(path: &str, on_disk: &File, rendered: &File) -> Difference {
     let (old, new) = (String::from_utf8_lossy(&on_disk.contents), String::from_utf8_lossy(&rendered.contents));
     let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
     let (old_name, new_name) = (format!("{path} (on disk)"), format!("{path} (rendered now)"));
-    Difference::Text(diff.unified_diff().context_radius(3).header(&old_name, &new_name).to_string())
+    let text = diff.unified_diff().context_radius(3).header(&old_name, &new_name).to_string();
+    Difference::Text(text.split_inclusive('\n').map(without_password).collect())
+}
+
+/// A line without the user and password of a URL in it, as proxies have them.
+fn without_password(line: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("://") {
+        shown.push_str(before);
+        shown.push_str("://");
+        let authority = &after[..after.find(['/', '"', '\'', ' ', '\n']).unwrap_or(after.len())];
+        rest = match authority.rfind('@') {
+            Some(end) => {
+                shown.push('…');
+                &after[end..]
+            }
+            None => after,
+        };
+    }
+    shown + rest
 }
 
 #[cfg(test)]
@@ -77,6 +97,19 @@ mod tests {
             text,
             "--- manifests/a.yaml (on disk)\n+++ manifests/a.yaml (rendered now)\n@@ -1,2 +1,2 @@\n a: 1\n-b: 2\n+b: 3\n"
         );
+    }
+
+    #[test]
+    fn shows_no_password_of_a_proxy() {
+        for (line, shown) in [
+            ("+ httpProxy: http://user:pass@proxy:3128/\n", "+ httpProxy: http://…@proxy:3128/\n"),
+            ("a http://u:p@x and \"https://u@y\" b@c", "a http://…@x and \"https://…@y\" b@c"),
+            ("see https://example.com/@me", "see https://example.com/@me"),
+            ("://@://", "://…@://"),
+            ("mail: admin@example.com", "mail: admin@example.com"),
+        ] {
+            assert_eq!(without_password(line), shown);
+        }
     }
 
     #[test]

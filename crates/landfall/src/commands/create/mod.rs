@@ -12,7 +12,7 @@ use crate::{
     context::Context,
     error::Error,
     printer::Printer,
-    stages::{Source, Target, derive},
+    stages::{Request, Source, Target, derive},
 };
 
 /// Flags of the targets that are derived from the install-config.
@@ -66,8 +66,8 @@ pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::R
     source.notices.iter().for_each(|notice| printer.warn(notice));
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
-    let program = args.openshift_install.clone();
-    let derived = derive(target, &source, &locked, &choices, program, context, &interrupt)
+    let request = Request { target, source: &source, choices: &choices, program: args.openshift_install.as_deref() };
+    let derived = derive(&request, &locked, context, &interrupt)
         .inspect_err(|error| error.downcast_ref::<Unsettled>().into_iter().for_each(|open| show(printer, open)))?;
     summary::tell(printer, target, &derived);
     Ok(printer.summary(&summary::Summary::new(&derived))?)

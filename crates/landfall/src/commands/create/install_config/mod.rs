@@ -3,6 +3,8 @@
 mod given;
 mod text;
 
+use std::io::{self, IsTerminal as _};
+
 use landfall_config::{ConfigError, Parsed};
 use landfall_platform::File;
 use landfall_workdir::{INSTALL_CONFIG, Transaction, WorkDir};
@@ -30,7 +32,7 @@ pub(crate) fn run(args: &InstallConfig, context: &Context) -> anyhow::Result<()>
     let given = args.given()?;
     let (parsed, contents) = match (landfall_config::parse_tree(given.tree.clone()), given) {
         (Ok(parsed), given) => (parsed, given.into_text()?),
-        (Err(ConfigError::Invalid(_)), given) if given.may_ask && context.is_interactive() => {
+        (Err(ConfigError::Invalid(_)), given) if given.may_ask && is_interactive() => {
             let tree = ask(given, context)?;
             (landfall_config::parse_tree(tree.clone())?, text::render(&tree)?)
         }
@@ -65,6 +67,11 @@ fn check_free(dir: &WorkDir, overwrite: bool) -> anyhow::Result<Option<File>> {
         return Err(Error::InstallConfigExists { path: dir.path(INSTALL_CONFIG) }.into());
     }
     Ok(there)
+}
+
+/// Whether somebody sits at a terminal and can be asked.
+fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Asks for what is missing.
