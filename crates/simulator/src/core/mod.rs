@@ -2,6 +2,7 @@
 
 pub mod body;
 mod connection;
+pub mod guest;
 mod identity;
 mod server;
 mod simulation;

@@ -67,8 +67,8 @@ impl Default for Limits {
         Self {
             body_bytes: 10 * 1024 * 1024,
             connections: 1024,
-            header_timeout: Duration::from_secs(60),
-            body_timeout: Duration::from_secs(120),
+            header_timeout: Duration::from_mins(1),
+            body_timeout: Duration::from_mins(2),
             stop_timeout: Duration::from_secs(10),
         }
     }
