@@ -45,7 +45,7 @@ pub enum ReadError {
 /// A body that is too large is never held in memory. It is read and dropped for a few seconds, because a client that is
 /// still sending would otherwise see a reset instead of the refusal; a client that waits for `100 Continue` is not asked.
 pub async fn read(request: hyper::Request<Incoming>, limit: usize, within: Duration) -> Result<Bytes, ReadError> {
-    let waits_for_continue = request.headers().contains_key(EXPECT);
+    let waits_for_continue = waits_for_continue(&request);
     let mut body = request.into_body();
     let too_large = ReadError::TooLarge { limit };
     if body.size_hint().lower() > limit as u64 {
@@ -66,7 +66,19 @@ pub async fn read(request: hyper::Request<Incoming>, limit: usize, within: Durat
     }
 }
 
-async fn discard(body: &mut Incoming) {
+/// Lets go of a request that is answered without looking at its body.
+pub async fn dismiss(request: hyper::Request<Incoming>) {
+    if !waits_for_continue(&request) {
+        discard(&mut request.into_body()).await;
+    }
+}
+
+fn waits_for_continue(request: &hyper::Request<Incoming>) -> bool {
+    request.headers().get(EXPECT).is_some_and(|expected| expected.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// Reads a body that is refused to its end and drops it, for a few seconds at most.
+pub(crate) async fn discard(body: &mut Incoming) {
     let drained = BodyStream::new(body).try_for_each(|_| std::future::ready(Ok(())));
     // Whether it ended, broke or took too long: the refusal is sent in any case.
     let _ = tokio::time::timeout(DISCARD_FOR, drained).await;
