@@ -3,7 +3,7 @@
 //! A directory given by the user keeps its authority over restarts, so that a client's `ca_file` stays valid; the
 //! server certificate is issued anew at each start, because the listen address may have changed.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use rcgen::{
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::private_file;
 
 /// Why a simulator could not get its certificates.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +110,8 @@ fn authority(ca_file: &Path, key_file: &Path) -> Result<(String, KeyPair), Ident
     let key = new_key().map_err(issue)?;
     let pem = authority_params().self_signed(&key).map_err(issue)?.pem();
     // The key comes first: a certificate without its key would be mistaken for a complete authority.
-    write_private(key_file, &key.serialize_pem()).map_err(IdentityError::Directory)?;
+    let written = private_file::create(key_file).and_then(|mut file| file.write_all(key.serialize_pem().as_bytes()));
+    written.map_err(IdentityError::Directory)?;
     fs_err::write(ca_file, &pem).map_err(IdentityError::Directory)?;
     Ok((pem, key))
 }
@@ -174,17 +177,4 @@ fn server_config(leaf: CertificateDer<'static>, ca_pem: &str, key: &KeyPair) -> 
         .with_single_cert(vec![leaf, authority], key)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
-}
-
-#[cfg(unix)]
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    use fs_err::os::unix::fs::OpenOptionsExt;
-    let mut options = fs_err::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    io::Write::write_all(&mut file, text.as_bytes())
-}
-
-#[cfg(not(unix))]
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    fs_err::write(path, text)
 }

@@ -43,6 +43,18 @@ pub enum Injection {
     SlowState(u32),
 }
 
+impl Request {
+    /// Whether the method only reads: GET, HEAD or OPTIONS.
+    pub fn is_safe(&self) -> bool {
+        is_safe(&self.method)
+    }
+}
+
+/// Whether a method only reads.
+pub(super) fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
+}
+
 /// What the simulation answers; the shell adds `Content-Length`, `Date` and the like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::clock::Clock;
 use super::guest::{GuestEvent, GuestEvents, GuestRuntime};
-use super::simulation::{Instant, Simulation};
+use super::simulation::{Instant, Request, Response, Simulation};
 
 /// How often the same point in time may become due before the simulation counts as broken.
 const MAX_TURNS_AT_ONE_INSTANT: usize = 10_000;
@@ -70,23 +70,34 @@ impl<S: Simulation> World<S> {
 
     /// Calls into the simulation at the present time, after everything that was due.
     pub fn with<R>(&self, call: impl FnOnce(&mut S, Instant) -> R) -> R {
-        let mut state = self.lock();
-        let now = state.settle_now();
-        let result = call(&mut state.simulation, now);
-        state.command_guests(now);
-        self.changed();
-        result
+        self.call(true, call)
+    }
+
+    /// As [`World::with`], for calls that change nothing worth saving; what they schedule still happens.
+    pub(super) fn with_unchanged<R>(&self, call: impl FnOnce(&mut S, Instant) -> R) -> R {
+        self.call(false, call)
     }
 
     /// Looks at the simulation at the present time, after everything that was due.
     pub fn view<R>(&self, look: impl FnOnce(&S, Instant) -> R) -> R {
+        self.with_unchanged(|simulation, now| look(simulation, now))
+    }
+
+    /// Lets the simulation answer a request.
+    pub fn handle(&self, request: &Request) -> Response {
+        self.call(!request.is_safe(), |simulation, now| simulation.handle(now, request))
+    }
+
+    fn call<R>(&self, changes: bool, call: impl FnOnce(&mut S, Instant) -> R) -> R {
         let mut state = self.lock();
         let before = state.next_deadline();
         let now = state.settle_now();
-        if before.is_some_and(|deadline| deadline <= now) {
+        let result = call(&mut state.simulation, now);
+        state.command_guests(now);
+        if changes || state.next_deadline() != before {
             self.changed();
         }
-        look(&state.simulation, now)
+        result
     }
 
     /// The simulated time.
@@ -171,6 +182,11 @@ impl<S: Simulation> World<S> {
         }
     }
 
+    /// The number of the last change.
+    pub(super) fn revision(&self) -> u64 {
+        *self.shared.revision.borrow()
+    }
+
     /// Counts every change; a stale value seen means that there is something new to save.
     pub(super) fn revisions(&self) -> watch::Receiver<u64> {
         self.shared.revision.subscribe()
@@ -180,7 +196,7 @@ impl<S: Simulation> World<S> {
         let mut state = self.lock();
         let now = state.settle_now();
         WorldSnapshot {
-            revision: *self.shared.revision.borrow(),
+            revision: self.revision(),
             now,
             simulation: state.simulation.snapshot(),
             guests: state.guests.snapshot(),
@@ -191,11 +207,11 @@ impl<S: Simulation> World<S> {
     /// nearer deadline, or make this one pass.
     async fn pass_time(&self, deadline: Option<Instant>, changes: &mut watch::Receiver<u64>) {
         let left = deadline.and_then(|deadline| self.lock().clock.real_time_until(deadline));
-        let changed = changes.changed();
-        // The sender lives as long as this world, so `changed` cannot fail.
+        let news = changes.changed();
+        // The sender lives as long as this world, so waiting for news cannot fail.
         let _ = match left {
-            Some(left) => tokio::time::timeout(left, changed).await.unwrap_or(Ok(())),
-            None => changed.await,
+            Some(left) => tokio::time::timeout(left, news).await.unwrap_or(Ok(())),
+            None => news.await,
         };
     }
 

@@ -113,12 +113,8 @@ impl FromStr for Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.methods.is_empty() {
-            f.write_str("*")?
-        } else {
-            f.write_str(&self.methods.join(","))?
-        }
-        write!(f, " {}", self.path)?;
+        let methods = if self.methods.is_empty() { "*".to_owned() } else { self.methods.join(",") };
+        write!(f, "{methods} {}", self.path)?;
         let Trigger { nth, first, probability } = self.trigger;
         nth.map_or(Ok(()), |nth| write!(f, " nth={nth}"))?;
         first.map_or(Ok(()), |first| write!(f, " first={first}"))?;
