@@ -1,8 +1,10 @@
 """Faults: every kind that the simulator can inject, seen as the SDK's own exception, and what is left after it."""
 
+import re
 import time
 
 import ovirtsdk4 as sdk
+import pycurl
 import pytest
 from conftest import World
 from ovirtsdk4 import types
@@ -29,6 +31,23 @@ def fault(faulty, module_world):
 
 VMS = "/ovirt-engine/api/vms"
 CLUSTERS = "/ovirt-engine/api/clusters"
+
+
+@pytest.fixture
+def fresh(connect, faulty):
+    """A connection that has a token and has made no call yet.
+
+    libcurl repeats a call on its own, once, if a connection that it used before breaks without an answer. So whoever wants
+    to see a break has to be the first to use the connection.
+    """
+    connection = connect(faulty)
+    connection.authenticate()
+    return connection.system_service()
+
+
+def curl_code(error):
+    """The code of libcurl in an error of the SDK that stands for a broken connection."""
+    return int(re.search(r"\(<[^>]*>, (\d+), ", str(error.value)).group(1))
 
 
 @pytest.fixture
@@ -84,20 +103,26 @@ def test_a_web_page_instead_of_the_api(fault, clusters):
     assert "text/html" in str(seen.value)
 
 
-def test_a_reset_before_anything_happened(fault, module_world):
+def blank_vm(world, name):
+    return types.Vm(name=name, cluster=types.Cluster(id=world.cluster.id), template=types.Template(name="Blank"))
+
+
+def test_a_reset_before_anything_happened(fault, fresh, module_world):
     name = module_world.name("reset")
     fault(f"POST {VMS} first=1 reset")
-    with pytest.raises(sdk.ConnectionError):
-        module_world.add_vm(name)
+    with pytest.raises(sdk.Error) as seen:
+        fresh.vms_service().add(blank_vm(module_world, name))
+    assert curl_code(seen) == pycurl.E_RECV_ERROR
     assert module_world.system.vms_service().list(search=f"name={name}") == []
     module_world.add_vm(name)
 
 
-def test_a_lost_reply_after_it_happened(fault, module_world):
+def test_a_lost_reply_after_it_happened(fault, fresh, module_world):
     name = module_world.name("lost")
     fault(f"POST {VMS} first=1 lost-reply")
-    with pytest.raises(sdk.ConnectionError):
-        module_world.add_vm(name)
+    with pytest.raises(sdk.Error) as seen:
+        fresh.vms_service().add(blank_vm(module_world, name))
+    assert curl_code(seen) in (pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_HTTP2)
     found = module_world.system.vms_service().list(search=f"name={name}")
     assert [vm.name for vm in found] == [name]
     with pytest.raises(sdk.Error) as again:
@@ -105,10 +130,22 @@ def test_a_lost_reply_after_it_happened(fault, module_world):
     assert again.value.code == 409
 
 
-def test_a_truncated_answer(fault, clusters):
+def test_a_lost_reply_on_a_used_connection_is_repeated_by_the_client(fault, module_world):
+    """What makes a lost reply dangerous: the call comes twice, and the second one must not make a second VM."""
+    name = module_world.name("twice")
+    module_world.system.clusters_service().list()
+    fault(f"POST {VMS} first=1 lost-reply")
+    with pytest.raises(sdk.Error) as seen:
+        module_world.system.vms_service().add(blank_vm(module_world, name))
+    assert seen.value.code == 409
+    assert len(module_world.system.vms_service().list(search=f"name={name}")) == 1
+
+
+def test_a_truncated_answer(fault, fresh, clusters):
     fault(f"GET {CLUSTERS} first=1 truncate=20")
-    with pytest.raises(sdk.Error):
-        clusters.list()
+    with pytest.raises(sdk.Error) as seen:
+        fresh.clusters_service().list()
+    assert "Failed to read response" in str(seen.value)
     assert clusters.list()
 
 
@@ -125,8 +162,12 @@ def test_latency_beyond_the_clients_patience(fault, connect, faulty):
     hasty = connect(faulty, timeout=1)
     hasty.authenticate()
     fault(f"GET {CLUSTERS} first=1 latency=100s")
-    with pytest.raises(sdk.TimeoutError):
+    with pytest.raises(sdk.Error) as seen:
         hasty.system_service().clusters_service().list()
+    assert curl_code(seen) == pycurl.E_OPERATION_TIMEDOUT
+    fault("POST /ovirt-engine/sso/oauth/token first=1 latency=100s")
+    with pytest.raises(sdk.TimeoutError):
+        connect(faulty, timeout=1).system_service().clusters_service().list()
 
 
 def test_an_expired_token_is_replaced_silently_when_the_password_is_known(fault, faulty, connect):

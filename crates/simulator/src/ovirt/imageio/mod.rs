@@ -13,6 +13,7 @@ mod activity;
 mod checksum;
 mod download;
 mod image;
+mod images;
 mod qcow2;
 mod range;
 mod refusal;
@@ -24,6 +25,7 @@ mod tests;
 mod ticket;
 mod upload;
 
+pub use images::{BlankImages, Images};
 pub use qcow2::Qcow2Error;
 pub use service::ImageIo;
 pub use sparse::Extent;

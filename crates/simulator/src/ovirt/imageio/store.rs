@@ -16,6 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 use super::image::{Image, Spec};
+use super::images::Images;
 use super::qcow2::{self, Header, Qcow2Error};
 use super::sparse;
 
@@ -74,10 +75,12 @@ pub enum ImageError {
     },
 }
 
-/// The images of an engine.
+/// The images of an engine, as sparse files.
 #[derive(Debug)]
 pub struct ImageStore {
     dir: PathBuf,
+    /// Removes the directory at the end, if nobody asked to keep it.
+    _temporary: Option<tempfile::TempDir>,
     /// Held while files change their names. Never held while data is copied.
     names: Mutex<()>,
     /// Held while an image is converted or stops sharing its file, so that two connections do not both do it.
@@ -95,7 +98,15 @@ impl ImageStore {
                 remove_file(&path)?;
             }
         }
-        Ok(Self { dir, names: Mutex::new(()), conversions: Mutex::new(()) })
+        Ok(Self { dir, _temporary: None, names: Mutex::new(()), conversions: Mutex::new(()) })
+    }
+
+    /// Keeps images in a directory that is removed when the store is dropped.
+    pub fn temporary() -> Result<Self, ImageError> {
+        let made = tempfile::Builder::new().prefix("landfall-sim-images-").tempdir();
+        let temporary = made.map_err(failed("create a directory in", &std::env::temp_dir()))?;
+        let store = Self::open(temporary.path())?;
+        Ok(Self { _temporary: Some(temporary), ..store })
     }
 
     /// Opens an image for a transfer, converting it first if it has the other face or shares its file.
@@ -121,70 +132,6 @@ impl ImageStore {
             Err(source) => return Err(failed("open", &path)(source)),
         };
         Ok(Image::new(file, spec))
-    }
-
-    /// Makes `to` a copy of `from`. A blank image has nothing to copy.
-    pub fn copy(&self, from: Uuid, to: Uuid) -> Result<(), ImageError> {
-        let _names = lock(&self.names);
-        for face in Face::ALL {
-            remove_file(&self.path(to, face))?;
-            let (source, path) = (self.path(from, face), self.path(to, face));
-            match fs::hard_link(&source, &path) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(failed("share", &source)(e));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes an image. Connections that still use it keep what they have open.
-    pub fn remove(&self, image: Uuid) -> Result<(), ImageError> {
-        let _names = lock(&self.names);
-        Face::ALL.into_iter().try_for_each(|face| remove_file(&self.path(image, face)))
-    }
-
-    /// The space that an image takes, in bytes.
-    pub fn allocated(&self, image: Uuid) -> Result<u64, ImageError> {
-        Face::ALL.into_iter().try_fold(0, |sum, face| {
-            let path = self.path(image, face);
-            let allocated = match File::open(&path) {
-                Ok(file) => sparse::allocated(&file),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
-                Err(e) => Err(e),
-            };
-            Ok(sum + allocated.map_err(failed("measure", &path))?)
-        })
-    }
-
-    /// Checks an uploaded image as a host does before its disk becomes usable: the format is that of the disk, by the
-    /// look of the first bytes, and no other file is named inside. Answers the virtual size that a qcow2 header states.
-    pub fn verify(&self, image: Uuid, disk_format: Format) -> Result<Option<u64>, ImageError> {
-        let bytes = self.path(image, Face::Bytes);
-        let wrong = |found: Format| ImageError::WrongFormat {
-            image,
-            found: found.qemu_name(),
-            expected: disk_format.qemu_name(),
-        };
-        let (path, face) =
-            if bytes.exists() { (bytes, Face::Bytes) } else { (self.path(image, Face::Guest), Face::Guest) };
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(failed("open", &path)(source)),
-        };
-        let probed = Header::probe(&file).map_err(failed("read", &path))?;
-        match (disk_format, face, probed) {
-            // A host wrote the image file around the guest's data, so that data may look like anything.
-            (Format::Cow, Face::Guest, _) | (Format::Raw, _, false) => Ok(None),
-            (Format::Raw, _, true) => Err(wrong(Format::Cow)),
-            (Format::Cow, Face::Bytes, false) => Err(wrong(Format::Raw)),
-            (Format::Cow, Face::Bytes, true) => match Header::read(&file) {
-                Ok(header) => Ok(Some(header.virtual_size)),
-                Err(source) => Err(ImageError::Qcow2 { image, source }),
-            },
-        }
     }
 
     /// Makes the guest's data the current face.
@@ -251,6 +198,67 @@ impl ImageStore {
 
     fn path(&self, image: Uuid, face: Face) -> PathBuf {
         self.dir.join(format!("{image}.{}", face.extension()))
+    }
+}
+
+impl Images for ImageStore {
+    fn copy(&self, from: Uuid, to: Uuid) -> Result<(), ImageError> {
+        let _names = lock(&self.names);
+        for face in Face::ALL {
+            remove_file(&self.path(to, face))?;
+            let (source, path) = (self.path(from, face), self.path(to, face));
+            match fs::hard_link(&source, &path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("share", &source)(e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, image: Uuid) -> Result<(), ImageError> {
+        let _names = lock(&self.names);
+        Face::ALL.into_iter().try_for_each(|face| remove_file(&self.path(image, face)))
+    }
+
+    fn allocated(&self, image: Uuid) -> Result<u64, ImageError> {
+        Face::ALL.into_iter().try_fold(0, |sum, face| {
+            let path = self.path(image, face);
+            let allocated = match File::open(&path) {
+                Ok(file) => sparse::allocated(&file),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+                Err(e) => Err(e),
+            };
+            Ok(sum + allocated.map_err(failed("measure", &path))?)
+        })
+    }
+
+    fn verify(&self, image: Uuid, disk_format: Format) -> Result<Option<u64>, ImageError> {
+        let bytes = self.path(image, Face::Bytes);
+        let wrong = |found: Format| ImageError::WrongFormat {
+            image,
+            found: found.qemu_name(),
+            expected: disk_format.qemu_name(),
+        };
+        let (path, face) =
+            if bytes.exists() { (bytes, Face::Bytes) } else { (self.path(image, Face::Guest), Face::Guest) };
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(failed("open", &path)(source)),
+        };
+        let probed = Header::probe(&file).map_err(failed("read", &path))?;
+        match (disk_format, face, probed) {
+            // A host wrote the image file around the guest's data, so that data may look like anything.
+            (Format::Cow, Face::Guest, _) | (Format::Raw, _, false) => Ok(None),
+            (Format::Raw, _, true) => Err(wrong(Format::Cow)),
+            (Format::Cow, Face::Bytes, false) => Err(wrong(Format::Raw)),
+            (Format::Cow, Face::Bytes, true) => match Header::read(&file) {
+                Ok(header) => Ok(Some(header.virtual_size)),
+                Err(source) => Err(ImageError::Qcow2 { image, source }),
+            },
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
-use super::{Denied, Format, ImageIo, ImageStore, Progress, Ticket, Tickets};
+use super::{Denied, Format, ImageIo, ImageStore, Images, Progress, Ticket, Tickets};
 use crate::core::{Limits, Server};
 
 const SIZE: u64 = 8 << 20;
