@@ -129,3 +129,61 @@ fn parse_connections(text: &str) -> Result<usize, String> {
         _ => Err("a number from 1 to 100000 is expected".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Flags {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn parse(flags: &[&str]) -> Result<Options, String> {
+        let parsed = Flags::try_parse_from([&["simulator"], flags].concat());
+        parsed.map(|flags| flags.options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_flags_are_consistent() {
+        Flags::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_limits() {
+        let (given, default) = (Options::default().limits(), Limits::default());
+        assert_eq!(format!("{given:?}"), format!("{default:?}"));
+    }
+
+    #[test]
+    fn there_are_two_ways_to_ask_for_a_stepped_clock() {
+        assert_eq!(parse(&["--clock", "stepped", "--time-scale", "9"]).unwrap().pace(), Pace::Stepped);
+        assert_eq!(parse(&["--time-scale", "0"]).unwrap().pace(), Pace::Stepped);
+        assert_eq!(parse(&["--time-scale", "1000"]).unwrap().pace(), Pace::Scaled(1000.0));
+        assert_eq!(parse(&[]).unwrap().pace(), Pace::Scaled(1.0));
+    }
+
+    #[test]
+    fn the_authority_lives_beside_the_state_unless_told_otherwise() {
+        let directory = |flags: &[&str]| parse(flags).unwrap().authority_directory();
+        assert_eq!(directory(&[]), None);
+        assert_eq!(directory(&["--state", "lab/ovirt.json"]), Some("lab/ovirt.ca".into()));
+        assert_eq!(directory(&["--state", "lab/ovirt.json", "--ca-dir", "pki"]), Some("pki".into()));
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        for (flags, message) in [
+            (["--fault", "GET /a rest"], "unknown word 'rest'; known are nth=N"),
+            (["--time-scale", "-1"], "a time scale is a number from 0 (stepped) to 1000000"),
+            (["--header-timeout", "long"], "invalid value 'long' for '--header-timeout <DURATION>'"),
+            (["--max-connections", "0"], "a number from 1 to 100000 is expected"),
+        ] {
+            let error = parse(&[&format!("{}={}", flags[0], flags[1])]).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::faults::{FaultPlan, Rule};
 use super::front::Front;
@@ -20,28 +21,18 @@ use super::world::World;
 ///
 /// Dropping it ends it at once, without the last write to a state file; [`Running::stop`] ends it properly.
 pub struct Running<S: Simulation> {
-    platform: &'static str,
-    url: String,
-    admin_url: String,
-    identity: Option<Identity>,
-    front: Arc<Front<S>>,
-    servers: Vec<Server>,
-    stopped: CancellationToken,
+    pub(super) platform: &'static str,
+    pub(super) url: String,
+    pub(super) admin_url: String,
+    pub(super) identity: Option<Identity>,
+    pub(super) front: Arc<Front<S>>,
+    pub(super) servers: Vec<Server>,
+    /// Ends the tasks that drive the clock, carry guest events and write the state file.
+    pub(super) stop: CancellationToken,
+    pub(super) tasks: TaskTracker,
 }
 
 impl<S: Simulation> Running<S> {
-    pub(super) fn new(
-        platform: &'static str,
-        url: String,
-        admin_url: String,
-        identity: Option<Identity>,
-        front: Arc<Front<S>>,
-        servers: Vec<Server>,
-        stopped: CancellationToken,
-    ) -> Self {
-        Self { platform, url, admin_url, identity, front, servers, stopped }
-    }
-
     /// Where the API is served, without a path.
     pub fn url(&self) -> &str {
         &self.url
@@ -109,10 +100,8 @@ impl<S: Simulation> Running<S> {
     /// Lets requests in flight finish, saves the state, and ends.
     pub async fn stop(mut self) {
         join_all(self.servers.drain(..).map(Server::stop)).await;
-        self.stopped.cancel();
-        if let Some(keeper) = &self.front.keeper {
-            keeper.write(&self.front.world).await;
-        }
+        self.stop.cancel();
+        self.tasks.wait().await;
     }
 
     /// Serves until the process is asked to end (SIGINT or SIGTERM), then stops.
@@ -124,7 +113,11 @@ impl<S: Simulation> Running<S> {
 
 impl<S: Simulation> Drop for Running<S> {
     fn drop(&mut self) {
-        self.stopped.cancel();
+        // The file is given up first: a task that has not heard yet must not write to what is somebody else's now.
+        if let Some(keeper) = &self.front.keeper {
+            keeper.close();
+        }
+        self.stop.cancel();
     }
 }
 

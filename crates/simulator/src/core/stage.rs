@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::admin;
 use super::clock::Clock;
@@ -256,20 +257,18 @@ impl Stage {
         let admin = admin::service(&front, self.platform);
         servers.push(serve(self.admin.socket, None, limits, admin)?);
 
-        let stopped = CancellationToken::new();
-        let spawn = |task: futures::future::BoxFuture<'static, ()>| {
-            tokio::spawn(stopped.clone().run_until_cancelled_owned(task));
-        };
-        let driven = world.clone();
-        spawn(Box::pin(async move { driven.drive().await }));
-        let told = world.clone();
-        spawn(Box::pin(async move { told.deliver(reported).await }));
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        let (driven, told) = (world.clone(), world.clone());
+        tasks.spawn(stop.clone().run_until_cancelled_owned(async move { driven.drive().await }));
+        tasks.spawn(stop.clone().run_until_cancelled_owned(async move { told.deliver(reported).await }));
         if let Some(keeper) = keeper {
-            let kept = world.clone();
-            spawn(Box::pin(async move { keeper.run(&kept).await }));
+            let stop = stop.clone();
+            tasks.spawn(async move { keeper.run(&world, &stop).await });
         }
+        tasks.close();
         let (url, admin_url) = (self.api.url, format!("{}/admin", self.admin.url));
-        Ok(Running::new(self.platform, url, admin_url, identity, front, servers, stopped))
+        Ok(Running { platform: self.platform, url, admin_url, identity, front, servers, stop, tasks })
     }
 }
 

@@ -8,12 +8,13 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::private_file;
 use super::simulation::{Instant, Simulation};
@@ -82,7 +83,8 @@ pub(super) struct Origin {
 pub(super) struct StateFile {
     path: PathBuf,
     /// Locked for as long as it is open. It is a file of its own, because the state file is replaced at each write.
-    _lock: std::fs::File,
+    /// `None` after [`Keeper::close`], when the file may belong to somebody else.
+    owned: Mutex<Option<std::fs::File>>,
 }
 
 impl StateFile {
@@ -99,11 +101,15 @@ impl StateFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(StateError::Read(error)),
         };
-        Ok((Self { path: path.to_owned(), _lock: lock }, saved))
+        Ok((Self { path: path.to_owned(), owned: Mutex::new(Some(lock)) }, saved))
     }
 
     /// Replaces the content; on disk when it returns.
     fn write(&self, saved: &Saved) -> io::Result<()> {
+        let owned = self.owned();
+        if owned.is_none() {
+            return Err(io::Error::other("the simulator has ended"));
+        }
         let new = beside(&self.path, "new");
         let mut writer = io::BufWriter::new(private_file::create(&new)?);
         serde_json::to_writer(&mut writer, saved)?;
@@ -113,6 +119,10 @@ impl StateFile {
         // The rename itself is on disk only when the directory is.
         let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         fs_err::File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    }
+
+    fn owned(&self) -> MutexGuard<'_, Option<std::fs::File>> {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -165,18 +175,25 @@ impl Keeper {
         Self { file: Arc::new(file), origin, wanted: Notify::new(), progress }
     }
 
-    /// Writes when there is something new, for as long as it is polled.
-    pub(super) async fn run<S: Simulation>(&self, world: &World<S>) {
+    /// Writes when there is something new, and once more when it is told to stop.
+    pub(super) async fn run<S: Simulation>(&self, world: &World<S>, stop: &CancellationToken) {
         let mut changes = world.revisions();
-        while changes.changed().await.is_ok() {
-            let _ = tokio::time::timeout(UNWRITTEN_FOR, self.wanted.notified()).await;
+        while stop.run_until_cancelled(changes.changed()).await.is_some() {
+            let more = tokio::time::timeout(UNWRITTEN_FOR, self.wanted.notified());
+            stop.run_until_cancelled(more).await;
             changes.mark_unchanged();
             self.write(world).await;
         }
+        self.write(world).await;
+    }
+
+    /// Gives the file up: a write in progress ends before, and none happens afterwards.
+    pub(super) fn close(&self) {
+        self.file.owned().take();
     }
 
     /// Writes the world as it is now.
-    pub(super) async fn write<S: Simulation>(&self, world: &World<S>) {
+    async fn write<S: Simulation>(&self, world: &World<S>) {
         let snapshot = world.snapshot();
         let Origin { platform, seed, epoch } = self.origin.clone();
         let saved = Saved {
@@ -191,7 +208,7 @@ impl Keeper {
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || file.write(&saved)).await;
         let failure = written.unwrap_or_else(|join| Err(io::Error::other(join))).err().map(Arc::new);
-        if let Some(error) = &failure {
+        if let Some(error) = failure.as_ref().filter(|_| self.file.owned().is_some()) {
             tracing::error!(%error, "the state could not be saved");
         }
         self.progress.send_replace(Progress { revision: snapshot.revision, failure });

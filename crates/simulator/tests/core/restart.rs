@@ -28,7 +28,7 @@ async fn a_restart_goes_on_in_the_middle_of_what_was_going_on() {
     let client = Client::new(&first);
     client.post("/items", "one").await.unwrap();
     client.post("/machines", "m").await.unwrap();
-    first.step(READY_AFTER - Duration::from_secs(1));
+    first.step(READY_AFTER * 4 / 5);
     client.post("/items", "two").await.unwrap();
     let before = client.get("/items").await.unwrap();
     let ca = first.ca_pem().unwrap().to_owned();
@@ -37,7 +37,7 @@ async fn a_restart_goes_on_in_the_middle_of_what_was_going_on() {
     let second = start(&options).await;
     let client = Client::with_ca(second.url(), Some(&ca));
     assert_eq!(client.get("/items").await.unwrap().body, before.body);
-    assert_eq!(second.world().now().0, READY_AFTER - Duration::from_secs(1));
+    assert_eq!(second.world().now().0, READY_AFTER * 4 / 5);
     second.step(Duration::from_secs(1));
     let items = client.get("/items").await.unwrap().json();
     assert_eq!([&items[0]["ready_at"].is_null(), &items[1]["ready_at"].is_null()], [&true, &false]);
@@ -73,6 +73,20 @@ async fn a_lost_reply_is_in_the_file_too() {
     Client::new(&running).post("/items", "one").await.unwrap_err();
     drop(running);
     assert!(std::fs::read_to_string(&path).unwrap().contains("\"one\""));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_end_without_a_stop_is_like_a_kill_and_leaves_the_file_free() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = with_state(&directory.path().join("toy.json"));
+    for round in 0..20 {
+        let running = start(&options).await;
+        assert_eq!(running.world().view(|toy, _| toy.names().len()), round);
+        let client = Client::new(&running);
+        client.post("/items", "answered").await.unwrap();
+        running.step(Duration::from_secs(1));
+        drop(running);
+    }
 }
 
 #[tokio::test]
