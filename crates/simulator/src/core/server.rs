@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::select;
@@ -194,16 +195,7 @@ impl Connections {
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
             .serve_connection(TokioIo::new(io), self.service(&control, CancellationToken::new()));
-        let mut connection = pin!(connection);
-        select! {
-            ended = &mut connection => return log_end(ended),
-            () = control.hung_up() => return,
-            () = self.stopping.cancelled() => connection.as_mut().graceful_shutdown(),
-        }
-        select! {
-            ended = connection => log_end(ended),
-            () = control.hung_up() => {}
-        }
+        self.run(connection, &control, std::future::pending()).await;
     }
 
     async fn serve_http2<I>(&self, io: I, control: ConnectionControl)
@@ -215,22 +207,36 @@ impl Connections {
             .timer(TokioTimer::new())
             .keep_alive_interval(self.limits.header_timeout)
             .serve_connection(TokioIo::new(io), self.service(&control, spoke.clone()));
-        let mut connection = pin!(connection);
         // HTTP/2 has no timeout for headers of its own, so a client that never asks anything is dropped here.
-        let silent = async {
+        let silence = async {
             if tokio::time::timeout(self.limits.header_timeout, spoke.cancelled()).await.is_ok() {
                 std::future::pending::<()>().await;
             }
         };
-        select! {
-            ended = &mut connection => return log_end(ended),
+        self.run(connection, &control, silence).await;
+    }
+
+    /// Serves until the client leaves, the service hangs up, the client is silent for too long, or the server stops and
+    /// what is in flight is done.
+    async fn run<C>(&self, connection: C, control: &ConnectionControl, silence: impl Future<Output = ()>)
+    where
+        C: GracefulConnection<Error = hyper::Error>,
+    {
+        let mut connection = pin!(connection);
+        let ended = select! {
+            ended = &mut connection => ended,
             () = control.hung_up() => return,
-            () = silent => return,
-            () = self.stopping.cancelled() => connection.as_mut().graceful_shutdown(),
-        }
-        select! {
-            ended = connection => log_end(ended),
-            () = control.hung_up() => {}
+            () = silence => return,
+            () = self.stopping.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                select! {
+                    ended = connection => ended,
+                    () = control.hung_up() => return,
+                }
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "connection ended early");
         }
     }
 
@@ -255,11 +261,5 @@ impl Connections {
                 }
             }
         })
-    }
-}
-
-fn log_end(ended: hyper::Result<()>) {
-    if let Err(error) = ended {
-        tracing::debug!(%error, "connection ended early");
     }
 }
