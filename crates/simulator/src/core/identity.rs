@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose,
+    KeyUsagePurpose, PublicKeyData,
 };
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use sha2::{Digest, Sha256};
 
 use super::private_file;
 
@@ -108,7 +109,7 @@ fn authority(ca_file: &Path, key_file: &Path) -> Result<(String, KeyPair), Ident
         return Ok((pem, KeyPair::from_pem(&key).map_err(issue)?));
     }
     let key = new_key().map_err(issue)?;
-    let pem = authority_params().self_signed(&key).map_err(issue)?.pem();
+    let pem = authority_params(&key).self_signed(&key).map_err(issue)?.pem();
     // The key comes first: a certificate without its key would be mistaken for a complete authority.
     let written = private_file::create(key_file).and_then(|mut file| file.write_all(key.serialize_pem().as_bytes()));
     written.map_err(IdentityError::Directory)?;
@@ -120,9 +121,12 @@ fn new_key() -> Result<KeyPair, rcgen::Error> {
     KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)
 }
 
-fn authority_params() -> CertificateParams {
+fn authority_params(key: &KeyPair) -> CertificateParams {
     let mut params = CertificateParams::default();
-    params.distinguished_name = common_name("Landfall simulator CA");
+    // Some verifiers look authorities up by name, and a client may trust several simulators.
+    let digest = Sha256::digest(key.subject_public_key_info());
+    let mark = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
+    params.distinguished_name = common_name(&format!("Landfall simulator CA {mark:08x}"));
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     set_validity(&mut params, 10);
