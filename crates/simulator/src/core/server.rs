@@ -154,7 +154,7 @@ impl Connections {
                 Ok((stream, _)) => {
                     let shared = self.clone();
                     let connection = async move {
-                        shared.killed.run_until_cancelled(shared.connect(stream)).await;
+                        shared.killed.run_until_cancelled(Box::pin(shared.connect(stream))).await;
                         drop(slot);
                     };
                     self.tasks.spawn(connection);
