@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant as RealInstant};
 
-use landfall_simulator::core::Options;
-use serde_json::Value;
+use landfall_simulator::core::{Options, Request};
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 use super::client::{Client, eventually};
 use super::toy::{READY_AFTER, start, stepped};
@@ -82,4 +83,55 @@ async fn the_same_seed_gives_the_same_answers() {
     assert_eq!(first, second);
     assert_ne!(first, other);
     assert!(first.iter().any(|(status, _)| status.starts_with("503")));
+}
+
+#[derive(Clone, Debug)]
+enum Action {
+    Post(&'static str),
+    StepMillis(u64),
+}
+
+/// What the world is after these actions, with every step made in parts of at most this length.
+async fn outcome(actions: &[Action], part: u64) -> Value {
+    let running = start(&Options { http: true, ..stepped() }).await;
+    for (number, action) in actions.iter().enumerate() {
+        match action {
+            Action::Post(path) => {
+                let (method, path, query) = ("POST".into(), (*path).into(), String::new());
+                let body = format!("thing {number}").into();
+                let request = Request { method, path, query, headers: Vec::new(), body, injection: None };
+                running.world().handle(&request);
+            }
+            Action::StepMillis(whole) => {
+                let mut left = *whole;
+                while left > 0 {
+                    let step = left.min(part);
+                    running.step(Duration::from_millis(step));
+                    left -= step;
+                }
+            }
+        }
+    }
+    running.world().view(|toy, now| json!([toy, now]))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn it_does_not_matter_how_a_step_is_divided(
+        actions in prop::collection::vec(
+            prop_oneof![
+                Just(Action::Post("/items")),
+                Just(Action::Post("/machines")),
+                (0..30_000_u64).prop_map(Action::StepMillis),
+            ],
+            0..20,
+        ),
+        part in 100..10_000_u64,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (whole, divided) = runtime.block_on(async { (outcome(&actions, u64::MAX).await, outcome(&actions, part).await) });
+        prop_assert_eq!(whole, divided);
+    }
 }
