@@ -1,7 +1,10 @@
 """Affinity groups and labels, and the scheduler that obeys them."""
 
+from pathlib import Path
+
 import ovirtsdk4 as sdk
 import pytest
+from conftest import World
 from ovirtsdk4 import types
 
 from simulator import wait_for
@@ -103,11 +106,9 @@ def test_soft_anti_affinity_spreads_and_hard_affinity_gathers(world):
     stop_and_remove(world, together)
 
 
-def test_hard_anti_affinity_on_two_hosts_really_fails(simulators, connect, two_hosts_inventory):
+def test_hard_anti_affinity_on_two_hosts_really_fails(simulators, connect):
     """Three masters that must be apart, on two hosts: the third cannot start, and the refusal names each host."""
-    from conftest import World
-
-    engine = simulators("two-hosts", "--inventory", two_hosts_inventory)
+    engine = simulators("two-hosts", "--inventory", Path(__file__).parent.parent / "two-hosts.yaml")
     world = World(connect(engine).system_service())
     assert len(world.hosts) == 2
     masters = add_vms(world, 3)
