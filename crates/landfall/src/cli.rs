@@ -104,6 +104,9 @@ pub(crate) enum Command {
     Status(commands::status::Status),
     /// Draw what is made from what
     Graph(commands::graph::Graph),
+    /// Run a simulated platform, to practise on and to test against
+    #[command(subcommand)]
+    Sim(commands::sim::Sim),
     /// Print the version
     Version(commands::version::Version),
     /// Print a completion script for a shell
@@ -134,6 +137,7 @@ impl Command {
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",
             Self::Graph(_) => "graph",
+            Self::Sim(_) => "sim",
             Self::Version(_) => "version",
             Self::Completion(_) => "completion",
             Self::Docs(_) => "docs",

@@ -5,5 +5,6 @@ pub(crate) mod create;
 pub(crate) mod docs;
 pub(crate) mod explain;
 pub(crate) mod graph;
+pub(crate) mod sim;
 pub(crate) mod status;
 pub(crate) mod version;
