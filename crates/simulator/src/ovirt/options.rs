@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 /// Options of `landfall sim ovirt`.
 #[derive(Clone, Debug, clap::Args)]
+// The group's name is that of the type by default, which is also that of the options flattened below.
+#[group(id = "ovirt")]
 pub struct Options {
     /// What is in the engine's world at the start, as YAML [default: 1 data centre, 1 cluster, 3 hosts, a template `fcos`]
     #[arg(long, value_name = "FILE")]
@@ -28,4 +30,22 @@ pub struct Options {
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
     pub simulator: crate::core::Options,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Flags {
+        #[command(flatten)]
+        _options: Options,
+    }
+
+    #[test]
+    fn the_flags_are_consistent() {
+        Flags::command().debug_assert();
+    }
 }
