@@ -13,6 +13,7 @@ mod normalize;
 pub mod parse;
 mod path;
 mod problem;
+mod report;
 mod resolve;
 mod schema;
 mod schema_walk;

@@ -2,7 +2,12 @@
 
 use serde_json::Value;
 
-use crate::{ConfigError, InstallConfig, Notice, Problem, Problems, normalize, path, schema_walk, yaml};
+use crate::{
+    ConfigError, InstallConfig, Notice, Problem, Problems, normalize, path,
+    report::Report,
+    schema_walk::{self, Doubtful},
+    yaml,
+};
 
 /// An install-config that can be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,32 +34,31 @@ pub fn parse_yaml(bytes: &[u8]) -> Result<Value, ConfigError> {
 
 /// Makes a configuration from a generic tree, as it is read from a file or put together from answers and flags.
 pub fn parse_tree(mut tree: Value) -> Result<Parsed, ConfigError> {
-    let (mut problems, mut notices) = normalize::normalize(&mut tree);
-    let found = schema_walk::walk(&mut tree);
-    problems.extend(found.problems);
+    let mut report = Report::default();
+    normalize::normalize(&mut tree, &mut report);
+    let doubtful = schema_walk::walk(&mut tree, &mut report);
 
-    let config: InstallConfig = match serde_path_to_error::deserialize(tree) {
-        Ok(config) => config,
+    let config = match serde_path_to_error::deserialize::<_, InstallConfig>(tree) {
+        Ok(config) => Some(config.with_defaults()),
         Err(error) => {
-            problems.push(Problem::new(error.path().to_string(), format!("cannot be read: {}", error.inner())));
-            return Err(ConfigError::Invalid(Problems::new(problems)));
+            report.problem(Problem::new(error.path().to_string(), format!("cannot be read: {}", error.inner())));
+            None
         }
     };
-    let config = config.with_defaults();
-    let (judged, more) = config.judge();
-    problems.extend(judged.into_iter().filter(|problem| !is_doubtful(&problem.path, &found.doubtful)));
-    notices.extend(more);
-    if problems.is_empty() {
-        Ok(Parsed { config, notices })
-    } else {
-        Err(ConfigError::Invalid(Problems::new(problems)))
+    if let Some(config) = &config {
+        let mut judged = Report::default();
+        config.judge(&mut judged);
+        report.extend(judged, |problem| !is_consequence(&problem.path, &doubtful));
+    }
+    let (problems, total, notices) = report.into_parts();
+    match config {
+        Some(config) if total == 0 => Ok(Parsed { config, notices }),
+        _ => Err(ConfigError::Invalid(Problems::new(problems, total))),
     }
 }
 
-fn is_doubtful(path: &str, doubtful: &[String]) -> bool {
-    doubtful.iter().any(|doubtful| {
-        path::is_within(path, doubtful)
-            || path::is_within(doubtful, path)
-            || doubtful == "distribution" && BY_DISTRIBUTION.iter().any(|field| path::is_within(path, field))
-    })
+/// Whether what is found at a path may come from the repair of something else.
+fn is_consequence(path: &str, doubtful: &Doubtful) -> bool {
+    doubtful.concerns(path)
+        || doubtful.contains("distribution") && BY_DISTRIBUTION.iter().any(|field| path::is_within(path, field))
 }

@@ -15,6 +15,9 @@ pub struct Problem {
     pub suggestion: Option<String>,
 }
 
+/// Of a value that could be a whole file.
+const KEPT_CHARACTERS: usize = 1000;
+
 /// Longer values are cut: the path says where the whole one is.
 const VALUE_CHARACTERS: usize = 72;
 
@@ -30,7 +33,7 @@ impl Problem {
     /// With the value that was found.
     #[must_use]
     pub fn value(mut self, value: impl fmt::Display) -> Self {
-        self.value = Some(value.to_string());
+        self.value = Some(value.to_string().chars().take(KEPT_CHARACTERS).collect());
         self
     }
 
@@ -71,20 +74,23 @@ fn escaped(c: char) -> impl Iterator<Item = char> {
     plain.into_iter().chain(escape.into_iter().flatten())
 }
 
-/// All problems of one install-config; never empty.
+/// The problems of one install-config; never empty. If there are very many, only the first are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    kept: Vec<Problem>,
+    total: usize,
+}
 
 impl Problems {
-    /// At least one problem.
-    pub(crate) fn new(problems: Vec<Problem>) -> Self {
-        debug_assert!(!problems.is_empty(), "no problems are no error");
-        Self(problems)
+    /// The first of some number of problems.
+    pub(crate) fn new(kept: Vec<Problem>, total: usize) -> Self {
+        debug_assert!(!kept.is_empty() && kept.len() <= total, "no problems are no error");
+        Self { kept, total }
     }
 
     /// One after the other, in the order in which they were found.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
-        self.0.iter()
+        self.kept.iter()
     }
 }
 
@@ -99,9 +105,10 @@ impl<'a> IntoIterator for &'a Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.len() {
-            1 => f.write_str("1 problem")?,
-            n => write!(f, "{n} problems")?,
+        match (self.total, self.kept.len()) {
+            (1, _) => f.write_str("1 problem")?,
+            (total, kept) if kept < total => write!(f, "{total} problems, of which these are the first {kept}")?,
+            (total, _) => write!(f, "{total} problems")?,
         }
         for problem in self {
             write!(f, "\n  {}", problem.to_string().replace('\n', "\n  "))?;

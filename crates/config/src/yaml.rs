@@ -14,6 +14,9 @@ const MAX_DEPTH: usize = 24;
 /// Mappings, lists and scalars, after aliases are expanded; a large install-config has a few hundred.
 const MAX_NODES: usize = 20_000;
 
+/// All keys and scalars, after aliases are expanded.
+const MAX_TEXT: usize = 2 * MAX_SIZE;
+
 /// Reads one YAML document, without judging what is in it.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value, ConfigError> {
     if bytes.len() > MAX_SIZE {
@@ -40,6 +43,8 @@ fn options() -> serde_saphyr::Options {
             max_nodes: MAX_NODES,
             max_events: 2 * MAX_NODES,
             max_recorded_anchor_events: MAX_NODES,
+            max_total_scalar_bytes: MAX_TEXT,
+            max_recorded_anchor_bytes: MAX_TEXT,
         },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_NODES },
     }
@@ -58,6 +63,14 @@ fn message(error: &Error, text: &str, line: u64) -> String {
         Error::MultipleDocuments { .. } => "a second document begins; an install-config is only one".to_owned(),
         Error::UnsupportedTag { tag, .. } => format!("the tag '{tag}' has no meaning here"),
         Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => too_deep(),
+        Error::Budget {
+            breach: BudgetBreach::ScalarBytes { .. } | BudgetBreach::RecordedAnchorBytes { .. }, ..
+        } => {
+            format!(
+                "more than {} MiB of text, counting what aliases repeat; no install-config needs that",
+                MAX_TEXT >> 20
+            )
+        }
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }

@@ -9,67 +9,49 @@ mod reference;
 
 use serde_json::{Map, Value};
 
-use crate::{Notice, Problem, path};
+use crate::{Problem, path, report::Report};
 
 /// Rewrites a tree in place.
-pub(crate) fn normalize(tree: &mut Value) -> (Vec<Problem>, Vec<Notice>) {
-    let mut findings = Findings::default();
+pub(crate) fn normalize(tree: &mut Value, report: &mut Report) {
     drop_nulls(tree);
     if let Value::Object(root) = tree {
-        reference::normalize(root, &mut findings);
+        reference::normalize(root, report);
         if let Some(Value::Object(networking)) = root.get_mut("networking") {
-            networking::normalize(networking, &mut findings);
+            networking::normalize(networking, report);
         }
-        ovirt::normalize(root, &mut findings);
+        ovirt::normalize(root, report);
     }
-    (findings.problems, findings.notices)
 }
 
-#[derive(Default)]
-struct Findings {
-    problems: Vec<Problem>,
-    notices: Vec<Notice>,
+/// Moves a value from an old name to today's, in a form made for it. If both are there they have to agree.
+fn rename(
+    report: &mut Report,
+    map: &mut Map<String, Value>,
+    parent: &str,
+    (old, new): (&str, &str),
+    convert: impl FnOnce(Value) -> Value,
+) {
+    let Some(value) = map.shift_remove(old) else { return };
+    let (old_path, new_path) = (path::key(parent, old), path::key(parent, new));
+    let value = convert(value);
+    match map.get(new) {
+        Some(given) if *given != value => report.problem(
+            Problem::new(&old_path, format!("disagrees with {new_path}"))
+                .suggest(format!("'{old}' is the old spelling of '{new}': keep only the latter")),
+        ),
+        Some(_) => report.notice(&old_path, format!("says the same as '{new}' and can be left out")),
+        None => {
+            report.notice(&old_path, format!("is the old spelling of '{new}'"));
+            map.insert(new.to_owned(), value);
+        }
+    }
 }
 
-impl Findings {
-    fn notice(&mut self, path: &str, message: impl Into<String>) {
-        self.notices.push(Notice::new(path, message));
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-
-    /// Moves a value from an old name to today's, in a form made for it. If both are there they have to agree.
-    fn rename(
-        &mut self,
-        map: &mut Map<String, Value>,
-        parent: &str,
-        (old, new): (&str, &str),
-        convert: impl FnOnce(Value) -> Value,
-    ) {
-        let Some(value) = map.shift_remove(old) else { return };
-        let (old_path, new_path) = (path::key(parent, old), path::key(parent, new));
-        let value = convert(value);
-        match map.get(new) {
-            Some(given) if *given != value => self.problem(
-                Problem::new(&old_path, format!("disagrees with {new_path}"))
-                    .suggest(format!("'{old}' is the old spelling of '{new}': keep only the latter")),
-            ),
-            Some(_) => self.notice(&old_path, format!("says the same as '{new}' and can be left out")),
-            None => {
-                self.notice(&old_path, format!("is the old spelling of '{new}'"));
-                map.insert(new.to_owned(), value);
-            }
-        }
-    }
-
-    /// Makes a list of a single value that stands in the place of one.
-    fn single_to_list(&mut self, map: &mut Map<String, Value>, parent: &str, name: &str) {
-        if let Some(value @ Value::String(_)) = map.get_mut(name) {
-            *value = Value::Array(vec![value.take()]);
-            self.notice(&path::key(parent, name), "is a list; the single value is taken as its only item");
-        }
+/// Makes a list of a single value that stands in the place of one.
+fn single_to_list(report: &mut Report, map: &mut Map<String, Value>, parent: &str, name: &str) {
+    if let Some(value @ Value::String(_)) = map.get_mut(name) {
+        *value = Value::Array(vec![value.take()]);
+        report.notice(path::key(parent, name), "is a list; the single value is taken as its only item");
     }
 }
 

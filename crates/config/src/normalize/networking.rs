@@ -2,22 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Findings;
-use crate::path;
+use super::{rename, single_to_list};
+use crate::{path, report::Report};
 
 const PARENT: &str = "networking";
 
-pub(super) fn normalize(networking: &mut Map<String, Value>, findings: &mut Findings) {
-    findings.rename(networking, PARENT, ("machineCIDR", "machineNetwork"), |cidr| json!([{ "cidr": cidr }]));
-    findings.rename(networking, PARENT, ("serviceCIDR", "serviceNetwork"), |cidr| json!([cidr]));
-    findings.rename(networking, PARENT, ("clusterNetworks", "clusterNetwork"), |networks| networks);
-    findings.rename(networking, PARENT, ("type", "networkType"), |name| name);
-    findings.single_to_list(networking, PARENT, "serviceNetwork");
+pub(super) fn normalize(networking: &mut Map<String, Value>, report: &mut Report) {
+    rename(report, networking, PARENT, ("machineCIDR", "machineNetwork"), |cidr| json!([{ "cidr": cidr }]));
+    rename(report, networking, PARENT, ("serviceCIDR", "serviceNetwork"), |cidr| json!([cidr]));
+    rename(report, networking, PARENT, ("clusterNetworks", "clusterNetwork"), |networks| networks);
+    rename(report, networking, PARENT, ("type", "networkType"), |name| name);
+    single_to_list(report, networking, PARENT, "serviceNetwork");
     if let Some(Value::Array(networks)) = networking.get_mut("clusterNetwork") {
         for (i, network) in networks.iter_mut().enumerate() {
             if let Value::Object(network) = network {
                 let path = path::index(&path::key(PARENT, "clusterNetwork"), i);
-                findings.rename(network, &path, ("hostSubnetLength", "hostPrefix"), prefix_of_length);
+                rename(report, network, &path, ("hostSubnetLength", "hostPrefix"), prefix_of_length);
             }
         }
     }

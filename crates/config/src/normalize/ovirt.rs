@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use super::Findings;
-use crate::Problem;
+use super::{rename, single_to_list};
+use crate::{Problem, report::Report};
 
 const PARENT: &str = "platform.ovirt";
 
-pub(super) fn normalize(root: &mut Map<String, Value>, findings: &mut Findings) {
+pub(super) fn normalize(root: &mut Map<String, Value>, report: &mut Report) {
     let load_balancer = match root.get_mut("platform").and_then(|platform| platform.get_mut("ovirt")) {
-        Some(Value::Object(ovirt)) => section(ovirt, findings),
+        Some(Value::Object(ovirt)) => section(ovirt, report),
         _ => None,
     };
     if let Some(word) = load_balancer {
-        move_load_balancer(&word, root, findings);
+        move_load_balancer(&word, root, report);
     }
     for pool in pools(root) {
         // The reference writes an empty text for "as in the template".
@@ -23,14 +23,14 @@ pub(super) fn normalize(root: &mut Map<String, Value>, findings: &mut Findings) 
     }
 }
 
-fn section(ovirt: &mut Map<String, Value>, findings: &mut Findings) -> Option<String> {
+fn section(ovirt: &mut Map<String, Value>, report: &mut Report) -> Option<String> {
     for (old, new) in [("api_vip", "api_vips"), ("ingress_vip", "ingress_vips")] {
-        findings.single_to_list(ovirt, PARENT, new);
+        single_to_list(report, ovirt, PARENT, new);
         // With two addresses the old field held the first.
         let first = ovirt.get(new).and_then(|vips| vips.get(0)).cloned();
         let rest: Vec<Value> =
             ovirt.get(new).and_then(Value::as_array).map_or(Vec::new(), |v| v[1.min(v.len())..].into());
-        findings.rename(ovirt, PARENT, (old, new), |vip| {
+        rename(report, ovirt, PARENT, (old, new), |vip| {
             if first.as_ref() == Some(&vip) {
                 std::iter::once(vip).chain(rest).collect()
             } else {
@@ -39,26 +39,23 @@ fn section(ovirt: &mut Map<String, Value>, findings: &mut Findings) -> Option<St
         });
     }
     if ovirt.shift_remove("dns_vip").is_some() {
-        findings
+        report
             .notice("platform.ovirt.dns_vip", "is not needed any more and ignored: names are served by every machine");
     }
-    match ovirt.shift_remove("loadBalancer")? {
-        Value::Object(mut section) if section.len() == 1 => match section.shift_remove("type")? {
-            Value::String(word) => Some(word),
-            other => Some(other.to_string()),
-        },
-        _ => Some(String::new()),
-    }
+    let section = ovirt.shift_remove("loadBalancer")?;
+    let word = section.get("type").and_then(Value::as_str);
+    let is_only_word = section.as_object().is_some_and(|section| section.len() == 1);
+    Some(word.filter(|_| is_only_word).unwrap_or_default().to_owned())
 }
 
 /// The reference has the load balancer in the platform's section, and other words for it.
-fn move_load_balancer(word: &str, root: &mut Map<String, Value>, findings: &mut Findings) {
+fn move_load_balancer(word: &str, root: &mut Map<String, Value>, report: &mut Report) {
     const PATH: &str = "platform.ovirt.loadBalancer";
     let today = match word {
         "OpenShiftManagedDefault" => "managed",
         "UserManaged" => "userManaged",
         _ => {
-            findings.problem(
+            report.problem(
                 Problem::new(PATH, "is not a known field")
                     .suggest("write 'loadBalancer: managed' or 'loadBalancer: userManaged' at the top level"),
             );
@@ -66,11 +63,11 @@ fn move_load_balancer(word: &str, root: &mut Map<String, Value>, findings: &mut 
         }
     };
     match root.get("loadBalancer") {
-        Some(given) if given != today => findings.problem(
+        Some(given) if given != today => report.problem(
             Problem::new(PATH, "disagrees with loadBalancer").suggest("keep only 'loadBalancer' at the top level"),
         ),
         _ => {
-            findings.notice(PATH, format!("is now 'loadBalancer: {today}' at the top level"));
+            report.notice(PATH, format!("is now 'loadBalancer: {today}' at the top level"));
             root.insert("loadBalancer".to_owned(), today.into());
         }
     }

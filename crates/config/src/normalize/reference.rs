@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::Findings;
-use crate::{Problem, path};
+use super::rename;
+use crate::{Problem, path, report::Report};
 
 /// What becomes of a field.
 enum Fate {
@@ -37,40 +37,40 @@ const FIELDS: [(&str, Fate); 10] = [
     ("operatorPublishingStrategy", Fate::Refused("add an IngressController manifest to manifests/ instead")),
 ];
 
-pub(super) fn normalize(root: &mut Map<String, Value>, findings: &mut Findings) {
+pub(super) fn normalize(root: &mut Map<String, Value>, report: &mut Report) {
     for (name, fate) in FIELDS {
         if let Some(value) = root.shift_remove(name) {
-            settle(name, &value, &fate, findings);
+            settle(name, &value, &fate, report);
         }
     }
     if let Some(version @ Value::String(_)) = root.get_mut("apiVersion")
         && ["v1beta3", "v1beta4"].contains(&version.as_str().unwrap_or_default())
     {
-        findings.notice("apiVersion", format!("{} is read as v1", version.as_str().unwrap_or_default()));
+        report.notice("apiVersion", format!("{} is read as v1", version.as_str().unwrap_or_default()));
         *version = "v1".into();
     }
     for old in ["imageContentSources", "imageDigestSources"] {
-        findings.rename(root, "", (old, "imageMirrors"), |sources| sources);
+        rename(report, root, "", (old, "imageMirrors"), |sources| sources);
     }
-    hyperthreading(root, findings);
+    hyperthreading(root, report);
 }
 
-fn settle(name: &str, value: &Value, fate: &Fate, findings: &mut Findings) {
+fn settle(name: &str, value: &Value, fate: &Fate, report: &mut Report) {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match fate {
-        Fate::Ignored(why) => findings.notice(name, format!("is not needed and ignored: {why}")),
+        Fate::Ignored(why) => report.notice(name, format!("is not needed and ignored: {why}")),
         Fate::Only(word, _) if text == *word || text.is_empty() => {
-            findings.notice(name, "is what Landfall does anyway and can be left out");
+            report.notice(name, "is what Landfall does anyway and can be left out");
         }
         Fate::Only(_, instead) | Fate::Refused(instead) => {
-            findings.problem(
+            report.problem(
                 Problem::new(name, "is a field of openshift-install that Landfall does not have").suggest(*instead),
             );
         }
     }
 }
 
-fn hyperthreading(root: &mut Map<String, Value>, findings: &mut Findings) {
+fn hyperthreading(root: &mut Map<String, Value>, report: &mut Report) {
     let mut pools: Vec<(String, &mut Value)> = Vec::new();
     for (key, value) in root.iter_mut() {
         match (key.as_str(), value) {
@@ -85,6 +85,6 @@ fn hyperthreading(root: &mut Map<String, Value>, findings: &mut Findings) {
         let Some(value) = pool.as_object_mut().and_then(|pool| pool.shift_remove("hyperthreading")) else { continue };
         let fate =
             Fate::Only("Enabled", "set platform.ovirt.cpu.threads to 1, which is the default, or add a MachineConfig");
-        settle(&path::key(&parent, "hyperthreading"), &value, &fate, findings);
+        settle(&path::key(&parent, "hyperthreading"), &value, &fate, report);
     }
 }

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use ssh_key::PublicKey;
 
-use super::Report;
-use crate::{InstallConfig, Problem};
+use crate::{InstallConfig, Problem, report::Report};
 
 const SSH_KEY: &str = "sshKey";
 const PULL_SECRET: &str = "pullSecret";

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::{Report, domain, sources};
-use crate::{Dns, InstallConfig, Problem};
+use super::{domain, sources};
+use crate::{Dns, InstallConfig, Problem, report::Report};
 
 /// The smallest time to live that all backends take.
 const MIN_TTL: u32 = 60;
@@ -24,7 +24,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
             zone("dns.route53.zone", backend.zone.as_deref(), config, report);
             ttl("dns.route53.ttl", backend.ttl, report);
             if let Some(endpoint) = &backend.endpoint {
-                report.problems.extend(sources::web_url("dns.route53.endpoint", endpoint.as_str()));
+                report.check(sources::web_url("dns.route53.endpoint", endpoint.as_str()));
             }
         }
         Some(Dns::Cloudflare(backend)) => {

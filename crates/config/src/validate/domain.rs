@@ -1,7 +1,6 @@
 //! Names: the cluster's, its domain, and labels.
 
-use super::Report;
-use crate::{InstallConfig, Problem, path};
+use crate::{InstallConfig, Problem, path, report::Report};
 
 /// Machine names carry the cluster's name and more, and are labels of at most 63 characters themselves.
 const MAX_NAME: usize = 54;
@@ -12,7 +11,7 @@ const MAX_DOMAIN: usize = 253;
 const MAX_LABEL: usize = 63;
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
-    report.problems.extend(dns_label("metadata.name", &config.metadata.name, MAX_NAME));
+    report.check(dns_label("metadata.name", &config.metadata.name, MAX_NAME));
     base_domain(config, report);
     for (key, value) in &config.labels {
         label(&path::key("labels", key), key, value, report);

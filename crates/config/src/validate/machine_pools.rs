@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Report, domain};
-use crate::{Architecture, InstallConfig, Problem, Role, path};
+use super::domain;
+use crate::{Architecture, InstallConfig, Problem, Role, path, report::Report};
 
 /// The name of a machine is at most 63 characters: an infra id of 27, two hyphens, and five that tell machines apart.
 const MAX_POOL_NAME: usize = 29;

@@ -14,51 +14,34 @@ mod sources;
 mod trust;
 mod virtual_ips;
 
-use crate::{InstallConfig, Notice, Problem, schema_walk};
+use crate::{InstallConfig, Notice, Problem, report::Report, schema_walk};
 
 impl InstallConfig {
-    /// Judges a configuration whose defaults are filled in: all problems, and what the user should know.
+    /// Judges a configuration whose defaults are filled in: the problems (the first hundred, if there are more), and what
+    /// the user should know.
     pub fn validate(&self) -> (Vec<Problem>, Vec<Notice>) {
         let mut tree = serde_json::to_value(self).expect("the types have only text keys, so JSON can hold them");
-        let mut problems = schema_walk::walk(&mut tree).problems;
-        let (judged, notices) = self.judge();
-        problems.extend(judged);
+        let mut report = Report::default();
+        schema_walk::walk(&mut tree, &mut report);
+        self.judge(&mut report);
+        let (problems, _, notices) = report.into_parts();
         (problems, notices)
     }
 
     /// The part of [`InstallConfig::validate`] that is not in the schema.
-    pub(crate) fn judge(&self) -> (Vec<Problem>, Vec<Notice>) {
-        let mut report = Report::default();
-        domain::check(self, &mut report);
-        software::check(self, &mut report);
-        access::check(self, &mut report);
-        networking::check(self, &mut report);
-        machine_pools::check(self, &mut report);
-        virtual_ips::check(self, &mut report);
-        ovirt::check(self, &mut report);
-        ovirt_pools::check(self, &mut report);
-        dns::check(self, &mut report);
-        proxy::check(self, &mut report);
-        trust::check(self, &mut report);
-        sources::check(self, &mut report);
-        pki::check(self, &mut report);
-        (report.problems, report.notices)
-    }
-}
-
-/// What the rules have found so far.
-#[derive(Default)]
-struct Report {
-    problems: Vec<Problem>,
-    notices: Vec<Notice>,
-}
-
-impl Report {
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-
-    fn notice(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.notices.push(Notice::new(path, message));
+    pub(crate) fn judge(&self, report: &mut Report) {
+        domain::check(self, report);
+        software::check(self, report);
+        access::check(self, report);
+        networking::check(self, report);
+        machine_pools::check(self, report);
+        virtual_ips::check(self, report);
+        ovirt::check(self, report);
+        ovirt_pools::check(self, report);
+        dns::check(self, report);
+        proxy::check(self, report);
+        trust::check(self, report);
+        sources::check(self, report);
+        pki::check(self, report);
     }
 }

@@ -2,8 +2,7 @@
 
 use ipnet::IpNet;
 
-use super::Report;
-use crate::{Distribution, InstallConfig, NetworkType, Problem, path};
+use crate::{Distribution, InstallConfig, NetworkType, Problem, path, report::Report};
 
 const MACHINE: &str = "networking.machineNetwork";
 const CLUSTER: &str = "networking.clusterNetwork";

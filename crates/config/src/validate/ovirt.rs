@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Report;
-use crate::{InstallConfig, LoadBalancer, Platform, Problem, ovirt::Image, path};
+use crate::{InstallConfig, LoadBalancer, Platform, Problem, ovirt::Image, path, report::Report};
 
 const MAX_NAME: usize = 255;
 
@@ -25,14 +24,14 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     }
     match &ovirt.image {
         Some(Image::Disk(place)) if place.contains("://") => {
-            report.problems.extend(super::sources::web_url("platform.ovirt.image.disk", place));
+            report.check(super::sources::web_url("platform.ovirt.image.disk", place));
         }
         _ => {}
     }
     let mut names = HashSet::new();
     for (i, group) in ovirt.affinity_groups.iter().flatten().enumerate() {
         let path = path::key(&path::index("platform.ovirt.affinityGroups", i), "name");
-        report.problems.extend(engine_name(&path, &group.name));
+        report.check(engine_name(&path, &group.name));
         if !names.insert(group.name.as_str()) {
             report.problem(Problem::new(&path, "must be unique in the list").value(&group.name));
         }

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{Report, ovirt::engine_name};
+use super::ovirt::engine_name;
 use crate::{
     InstallConfig, MachinePool, Platform, Problem, ResolvedPool, Role, Size,
     ovirt::{self, AffinityGroup, AutoPinningPolicy, DiskFormat},
     path,
+    report::Report,
 };
 
 const DEFAULTS: &str = "platform.ovirt.defaultMachinePlatform";

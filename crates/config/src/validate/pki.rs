@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::Report;
-use crate::{InstallConfig, Problem, Span};
+use crate::{InstallConfig, Problem, Span, report::Report};
 
 /// Nobody waits longer, and clocks can be added to it without overflow.
 const MAX_TIMEOUT: Duration = Duration::from_hours(168);

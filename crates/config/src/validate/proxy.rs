@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use super::{Report, domain};
-use crate::{InstallConfig, Problem, Proxy, format};
+use super::domain;
+use crate::{InstallConfig, Problem, Proxy, format, report::Report};
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     let Some(proxy) = &config.proxy else { return };
@@ -57,10 +57,11 @@ fn exceptions(text: &str, report: &mut Report) {
     if text == "*" {
         return;
     }
-    for entry in text.split(',') {
-        let problem = if entry.is_empty() {
-            Problem::new(PATH, "must not have an empty entry").value(text)
-        } else if entry.contains(char::is_whitespace) {
+    if text.split(',').any(str::is_empty) {
+        report.problem(Problem::new(PATH, "must not have an empty entry").value(text));
+    }
+    for entry in text.split(',').filter(|entry| !entry.is_empty()) {
+        let problem = if entry.contains(char::is_whitespace) {
             Problem::new(PATH, "must have only commas between its entries, no spaces").value(entry)
         } else if entry.contains('*') {
             Problem::new(PATH, "must not have '*' in an entry")

@@ -2,8 +2,7 @@
 
 use semver::Version;
 
-use super::Report;
-use crate::{DEFAULT_KUBERNETES_VERSION, Distribution, InstallConfig, Problem, path};
+use crate::{DEFAULT_KUBERNETES_VERSION, Distribution, InstallConfig, Problem, path, report::Report};
 
 /// The minor versions of Kubernetes 1 whose kubeadm and node components the generated files fit.
 const KUBERNETES_MINORS: std::ops::RangeInclusive<u64> = 34..=36;
@@ -77,7 +76,7 @@ fn is_hex(text: &str, length: usize) -> bool {
 fn node_agent(config: &InstallConfig, report: &mut Report) {
     let Some(agent) = &config.node_agent else { return };
     let url = agent.url.replace("{arch}", config.architecture().name());
-    report.problems.extend(super::sources::web_url("nodeAgent.url", &url));
+    report.check(super::sources::web_url("nodeAgent.url", &url));
     if url.contains(['{', '}']) {
         report.problem(
             Problem::new("nodeAgent.url", "must not have braces other than those of '{arch}'").value(&agent.url),

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 
 use url::Url;
 
-use super::Report;
-use crate::{InstallConfig, Problem, format, path};
+use crate::{InstallConfig, Problem, format, path, report::Report};
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     if let Some(mirror) = &config.binary_mirror {
-        report.problems.extend(web_url("binaryMirror", mirror.as_str()));
+        report.check(web_url("binaryMirror", mirror.as_str()));
         if mirror.query().is_some() || mirror.fragment().is_some() {
             report.problem(
                 Problem::new("binaryMirror", "must be the URL of a directory, without '?' or '#'").value(mirror),
@@ -20,7 +19,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     for (i, entry) in config.image_mirrors.iter().enumerate() {
         let path = path::index("imageMirrors", i);
         let source_path = path::key(&path, "source");
-        report.problems.extend(image_repository(&source_path, &entry.source));
+        report.check(image_repository(&source_path, &entry.source));
         if !sources.insert(entry.source.as_str()) {
             report.problem(
                 Problem::new(&source_path, "must stand only once in the list")
@@ -33,7 +32,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         }
         for (j, mirror) in entry.mirrors.iter().enumerate() {
             let path = path::index(&path::key(&path, "mirrors"), j);
-            report.problems.extend(image_repository(&path, mirror));
+            report.check(image_repository(&path, mirror));
             if *mirror == entry.source {
                 report.problem(Problem::new(&path, "must not be the source itself").value(mirror));
             }

@@ -2,8 +2,7 @@
 
 use x509_parser::{pem::Pem, prelude::FromDer, prelude::X509Certificate};
 
-use super::Report;
-use crate::{InstallConfig, Problem};
+use crate::{InstallConfig, Problem, report::Report};
 
 const PATH: &str = "additionalTrustBundle";
 

@@ -1,11 +1,10 @@
 //! The virtual addresses of API and ingress.
 
-use std::net::IpAddr;
+use std::{collections::HashMap, net::IpAddr};
 
 use ipnet::IpNet;
 
-use super::Report;
-use crate::{InstallConfig, LoadBalancer, Platform, Problem, path};
+use crate::{InstallConfig, LoadBalancer, Platform, Problem, path, report::Report};
 
 /// A virtual address and where it stands.
 struct Vip<'a> {
@@ -23,14 +22,15 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     }
     let vips: Vec<Vip<'_>> =
         located(api_path, config.api_vips()).chain(located(ingress_path, config.ingress_vips())).collect();
-    for (i, vip) in vips.iter().enumerate() {
+    let mut taken: HashMap<&IpAddr, &str> = HashMap::new();
+    for vip in &vips {
         usable(vip, report);
         // A load balancer of the user's tells API and ingress apart by their ports, and may be anywhere.
         if config.load_balancer == LoadBalancer::Managed {
             in_machine_network(vip, config, report);
-            if let Some(other) = vips[..i].iter().find(|other| other.address == vip.address) {
+            if let Some(other) = taken.insert(vip.address, &vip.path) {
                 report.problem(
-                    Problem::new(&vip.path, format!("must differ from {}", other.path))
+                    Problem::new(&vip.path, format!("must differ from {other}"))
                         .value(vip.address)
                         .suggest("API and ingress each need an unused address of their own"),
                 );

@@ -113,6 +113,27 @@ fn deep_nesting_is_refused() {
     }
 }
 
+/// Each of these once took seconds, or more memory than the machine has.
+#[test]
+fn absurd_numbers_of_mistakes_are_cut_short() {
+    let unknown: Vec<String> = (0..9000).map(|i| format!("unknown{i}: 1\n")).collect();
+    let networks = EXAMPLE.replace("    - cidr: 192.0.2.0/24\n", &format!("    [{}]\n", "{},".repeat(9000)));
+    let addresses = EXAMPLE.replace("      - 192.0.2.5\n", &format!("      [{}]\n", "192.0.2.5,".repeat(9000)));
+    for text in [
+        format!("{EXAMPLE}{}", unknown.concat()),
+        networks,
+        addresses,
+        format!("{EXAMPLE}proxy: {{httpProxy: 'http://a', noProxy: '{}'}}\n", ",".repeat(1_000_000)),
+        format!("{EXAMPLE}proxy: {{httpProxy: 'http://a', noProxy: '{}'}}\n", " ,".repeat(500_000)),
+        EXAMPLE.replace("sshKey: ", &format!("sshKey: |\n{}  ", "  a\n".repeat(200_000))),
+    ] {
+        let text = refusal(text.as_bytes());
+        assert!(text.len() < 100_000 && text.lines().count() <= 201, "{} bytes", text.len());
+    }
+    let text = refusal(format!("{EXAMPLE}{}", unknown.concat()).as_bytes());
+    assert!(text.starts_with("the install-config has 9000 problems, of which these are the first 100\n"), "{text}");
+}
+
 #[test]
 fn files_of_another_kind_are_refused_without_showing_them() {
     for (contents, wanted) in [

@@ -103,6 +103,7 @@ fn fields_that_only_the_reference_has() {
         ("bootstrapInPlace={installationDisk: /dev/sda}", "bootstrapInPlace", "controlPlane.replicas: 1"),
         ("compute[0].hyperthreading=Disabled", "compute[0].hyperthreading", "cpu.threads"),
         ("platform.ovirt.loadBalancer={type: Other}", "platform.ovirt.loadBalancer", "at the top level"),
+        ("platform.ovirt.loadBalancer={kind: UserManaged}", "platform.ovirt.loadBalancer", "at the top level"),
         ("platform.ovirt.loadBalancer=UserManaged", "platform.ovirt.loadBalancer", "at the top level"),
     ] {
         assert_problem(&[assignment], path, fragment);

@@ -51,7 +51,7 @@ fn node_agents() {
     assert_problem(
         &[&agent("https://a/b", &format!("{amd64}, x86: abc"))],
         "nodeAgent.sha512.x86",
-        "is not a known field\n    known here: amd64, arm64, ppc64le",
+        "is not a known field\n    there is also: amd64, arm64, ppc64le",
     );
     accepted(&[&agent("https://a/{arch}", &both)]);
 }
