@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 
 use landfall_config::{ConfigError, UnknownField, tree::SetError};
-use landfall_platform::survey::SurveyError;
+use landfall_platform::{ErrorClass, survey::SurveyError};
 use landfall_workdir::Unsettled;
 
 use crate::{error::Error, exit::ExitStatus};
@@ -39,12 +39,41 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(ExitStatus::Config, invalid.then_some(CONFIG))
     } else if cause.is::<SetError>() || cause.is::<UnknownField>() {
         failure(ExitStatus::Usage, None)
-    } else if cause.is::<landfall_assets::Error>() || cause.is::<landfall_assets::openshift::Error>() {
+    } else if let Some(error) = cause.downcast_ref::<landfall_assets::Error>() {
+        failure(assets_status(error), None)
+    } else if cause.is::<landfall_assets::openshift::Error>() {
         failure(ExitStatus::Config, None)
+    } else if let Some(error) = cause.downcast_ref::<landfall_platform_ovirt::Error>() {
+        failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<SurveyError>() {
         failure(survey_status(error), None)
     } else {
         None
+    }
+}
+
+/// What the user's files are to blame for; the rest is a bug.
+fn assets_status(error: &landfall_assets::Error) -> ExitStatus {
+    use landfall_assets::Error as Assets;
+    match error {
+        Assets::MakeKey { .. }
+        | Assets::IssueCertificate { .. }
+        | Assets::WriteJson { .. }
+        | Assets::WriteYaml { .. }
+        | Assets::PathTaken { .. } => ExitStatus::Failure,
+        _ => ExitStatus::Config,
+    }
+}
+
+fn platform_status(class: ErrorClass) -> ExitStatus {
+    match class {
+        ErrorClass::Invalid => ExitStatus::Config,
+        ErrorClass::Transient
+        | ErrorClass::Throttled
+        | ErrorClass::Locked
+        | ErrorClass::Auth
+        | ErrorClass::NotFound
+        | ErrorClass::Capacity => ExitStatus::Infrastructure,
     }
 }
 

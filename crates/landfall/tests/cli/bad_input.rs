@@ -151,3 +151,15 @@ fn without_a_home_only_the_credentials_are_missing() {
     assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("HOME") && stderr.contains("no credentials"), "{stderr}");
 }
+
+#[test]
+fn credentials_that_are_not_understood() {
+    let context = TestContext::new();
+    fs::create_dir(context.home().join(".ovirt")).unwrap();
+    fs::write(context.home().join(".ovirt/ovirt-config.yaml"), "ovirt_url: [unclosed\n").unwrap();
+    let before = context.tree();
+    let run = context.run(&["create", "ignition-configs"]);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("ovirt-config.yaml is not understood"), "{}", run.stderr);
+    assert_eq!(context.tree(), before);
+}

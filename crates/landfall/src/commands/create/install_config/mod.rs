@@ -3,11 +3,14 @@
 mod given;
 mod text;
 
-use std::io::{self, IsTerminal as _};
+use std::{
+    io::{self, IsTerminal as _},
+    path::Path,
+};
 
 use landfall_config::{ConfigError, Parsed};
 use landfall_platform::File;
-use landfall_workdir::{INSTALL_CONFIG, Transaction, WorkDir};
+use landfall_workdir::{Committed, INSTALL_CONFIG, Transaction, WorkDir};
 use serde::Serialize;
 
 pub(crate) use given::InstallConfig;
@@ -29,16 +32,7 @@ pub(crate) fn run(args: &InstallConfig, context: &Context) -> anyhow::Result<()>
     if context.globals.dir.exists() {
         check_free(&WorkDir::open(&context.globals.dir)?, args.overwrite)?;
     }
-    let given = args.given()?;
-    let (parsed, contents) = match (landfall_config::parse_tree(given.tree.clone()), given) {
-        (Ok(parsed), given) => (parsed, given.into_text()?),
-        (Err(ConfigError::Invalid(_)), given) if given.may_ask && is_interactive() => {
-            let tree = ask(given, context)?;
-            (landfall_config::parse_tree(tree.clone())?, text::render(&tree)?)
-        }
-        (Err(error), Given { may_ask: true, .. }) => return Err(Error::Incomplete(error).into()),
-        (Err(error), _) => return Err(error.into()),
-    };
+    let (parsed, contents) = obtain(args, context)?;
     parsed.notices.iter().for_each(|notice| context.printer.warn(notice));
 
     let locked = WorkDir::open_or_make(&context.globals.dir)?.lock(&context.holder())?;
@@ -51,7 +45,24 @@ pub(crate) fn run(args: &InstallConfig, context: &Context) -> anyhow::Result<()>
     let _held = interrupt.hold();
     let committed = transaction.commit()?;
     context.attach_log();
-    let path = locked.dir().path(INSTALL_CONFIG);
+    tell(&locked.dir().path(INSTALL_CONFIG), &committed, context)
+}
+
+/// The install-config and its text: from what was given if that is enough, or else from answers too.
+fn obtain(args: &InstallConfig, context: &Context) -> anyhow::Result<(Parsed, Vec<u8>)> {
+    let given = args.given()?;
+    match (landfall_config::parse_tree(given.tree.clone()), given) {
+        (Ok(parsed), given) => Ok((parsed, given.into_text()?)),
+        (Err(ConfigError::Invalid(_)), given) if given.may_ask && is_interactive() => {
+            let tree = ask(given, context)?;
+            Ok((landfall_config::parse_tree(tree.clone())?, text::render(&tree)?))
+        }
+        (Err(error), Given { may_ask: true, .. }) => Err(Error::Incomplete(error).into()),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn tell(path: &Path, committed: &Committed, context: &Context) -> anyhow::Result<()> {
     context.printer.info(format_args!("wrote {}", path.display()));
     if let Some(backup) = &committed.backup {
         context.printer.info(format_args!("a copy of what was there is in {backup}"));
