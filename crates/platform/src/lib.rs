@@ -1,7 +1,11 @@
 //! The vocabulary that all platforms and mechanisms share. No I/O happens here.
 
+mod error_class;
 mod files;
 mod infra_id;
+mod step;
 
+pub use error_class::ErrorClass;
 pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};
+pub use step::{Bind, Context, Discover, Kind, Outputs, Step, StepError, StepId, StepSpec};

@@ -68,5 +68,4 @@ impl Distribution {
             Self::Okd => "okd",
         }
     }
-
 }

@@ -142,7 +142,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_length_of_time() {
-        for text in ["", "20", "m", "20x", "-5m", "30m1h", "1h1h", "99999999999999999999h", "9999999999999999999h", "1.5h"] {
+        for text in
+            ["", "20", "m", "20x", "-5m", "30m1h", "1h1h", "99999999999999999999h", "9999999999999999999h", "1.5h"]
+        {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
     }
