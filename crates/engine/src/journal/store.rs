@@ -20,8 +20,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const SCHEMA: &str = "
     CREATE TABLE cluster (infra_id TEXT NOT NULL);
     CREATE TABLE step (
-        id TEXT PRIMARY KEY,
-        position INTEGER NOT NULL,
+        position INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
         spec TEXT NOT NULL,
         state TEXT NOT NULL,
         outputs TEXT,
@@ -215,8 +215,7 @@ fn write(
     match record {
         Record::EnsureBegins(spec) | Record::RemoveBegins(spec) => transaction
             .prepare_cached(
-                "INSERT INTO step (id, position, spec, state, began)
-                 VALUES (?1, (SELECT ifnull(max(position), 0) + 1 FROM step), ?2, ?3, ?4)
+                "INSERT INTO step (id, spec, state, began) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (id) DO UPDATE SET spec = ?2, state = ?3, began = ?4,
                      ended = NULL, failure = NULL, failure_class = NULL",
             )?
