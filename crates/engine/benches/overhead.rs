@@ -30,7 +30,9 @@ impl Bind for BindNothing {
 }
 
 fn main() {
-    println!("| steps | landfall apply, s | landfall unwind, s | peak memory, MiB | terraform apply, s | terraform destroy, s |");
+    println!(
+        "| steps | landfall apply, s | landfall unwind, s | peak memory, MiB | terraform apply, s | terraform destroy, s |"
+    );
     println!("|---|---|---|---|---|---|");
     for steps in [10, 100, 1000, 10_000] {
         let (applied, unwound) = measure(steps);
@@ -39,7 +41,12 @@ fn main() {
             Ok(terraform) if steps <= 1000 => peer(&terraform, steps),
             _ => "– | –".to_owned(),
         };
-        println!("| {steps} | {:.3} | {:.3} | {:.1} | {peer} |", applied.as_secs_f64(), unwound.as_secs_f64(), peak_mib());
+        println!(
+            "| {steps} | {:.3} | {:.3} | {:.1} | {peer} |",
+            applied.as_secs_f64(),
+            unwound.as_secs_f64(),
+            peak_mib()
+        );
     }
 }
 
@@ -97,6 +104,7 @@ fn run(program: &str, home: &Path, arguments: &[&str]) -> Duration {
 /// The process' own peak so far, which includes the smaller trees before.
 fn peak_mib() -> f64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok());
+    let kib =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok());
     kib.unwrap_or_default() / 1024.0
 }
