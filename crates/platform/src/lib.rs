@@ -1,10 +1,13 @@
 //! The vocabulary that all platforms and mechanisms share. No I/O happens here.
 
+mod environment;
 mod error_class;
 mod files;
 mod infra_id;
 mod step;
+pub mod survey;
 
+pub use environment::Environment;
 pub use error_class::ErrorClass;
 pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};

@@ -8,7 +8,7 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Dns {
-    /// Any name server that takes dynamic updates (RFC 2136), for example BIND, Knot or PowerDNS.
+    /// Any name server that takes dynamic updates (RFC 2136), for example BIND, Knot or `PowerDNS`.
     Rfc2136(Rfc2136),
     /// Amazon Route 53.
     Route53(Route53),
@@ -33,6 +33,7 @@ pub struct Rfc2136 {
     #[serde(default)]
     pub key_algorithm: TsigAlgorithm,
     /// File that holds the TSIG secret in base64. The secret itself never stands in this file.
+    #[schemars(length(min = 1))]
     pub key_file: String,
     /// Time to live of the records in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +79,7 @@ pub struct Cloudflare {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
     /// File that holds an API token which may edit the zone. The token itself never stands in this file.
+    #[schemars(length(min = 1))]
     pub token_file: String,
     /// Time to live of the records in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

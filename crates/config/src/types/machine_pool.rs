@@ -9,8 +9,10 @@ use super::ovirt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MachinePool {
-    /// Name of the pool: `master` for the control plane, unique among the compute pools, default `worker`.
-    #[serde(default = "MachinePool::worker_name")]
+    /// Name of the pool: always `master` for the control plane, unique among the compute pools. Default: `master` and
+    /// `worker`.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
     pub name: String,
     /// Number of machines.
     #[serde(default = "MachinePool::default_replicas")]
@@ -26,29 +28,44 @@ pub struct MachinePool {
 impl MachinePool {
     /// The control plane as it is when nothing is said about it.
     pub fn control_plane() -> Self {
-        Self { name: "master".to_owned(), ..Self::worker() }
+        Self::unnamed(Role::Master)
     }
 
     /// The compute pools as they are when nothing is said about them.
     pub fn compute() -> Vec<Self> {
-        vec![Self::worker()]
+        vec![Self::unnamed(Role::Worker)]
     }
 
-    fn worker() -> Self {
+    fn unnamed(role: Role) -> Self {
         Self {
-            name: Self::worker_name(),
+            name: role.name().to_owned(),
             replicas: Self::default_replicas(),
             architecture: None,
             platform: PoolPlatform::default(),
         }
     }
 
-    fn worker_name() -> String {
-        "worker".to_owned()
-    }
-
     fn default_replicas() -> u32 {
         3
+    }
+}
+
+/// What the machines of a pool are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// They run the control plane.
+    Master,
+    /// They run workloads.
+    Worker,
+}
+
+impl Role {
+    /// The name of the role, which is also that of its pool unless the user names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Master => "master",
+            Self::Worker => "worker",
+        }
     }
 }
 

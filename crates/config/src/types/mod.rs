@@ -3,6 +3,7 @@
 //! Doc comments on fields are what `landfall explain` prints, so they are written for the person who fills the file in.
 
 mod dns;
+mod format;
 mod load_balancer;
 mod machine_pool;
 mod networking;
@@ -16,7 +17,7 @@ mod timeouts;
 
 pub use dns::{Cloudflare, Dns, ManualDns, Rfc2136, Route53, TsigAlgorithm};
 pub use load_balancer::LoadBalancer;
-pub use machine_pool::{Architecture, MachinePool, PoolPlatform};
+pub use machine_pool::{Architecture, MachinePool, PoolPlatform, Role};
 pub use networking::{ClusterNetwork, MachineNetwork, NetworkType, Networking};
 pub use pki::{KeyAlgorithm, Pki};
 pub use platform::Platform;

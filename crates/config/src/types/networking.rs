@@ -4,6 +4,8 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::format;
+
 /// Address ranges of machines, pods and services. For dual stack give one range of each family, IPv4 first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -11,15 +13,16 @@ pub struct Networking {
     /// How pods reach each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_type: Option<NetworkType>,
-    /// Networks that the machines have their addresses in. Virtual IPs must lie in one of them.
-    #[serde(default = "Networking::default_machine_network")]
+    /// Networks that the machines have their addresses in. Virtual IPs must lie in one of them. Default: not known, so
+    /// that nothing can be checked against them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_network: Vec<MachineNetwork>,
     /// Ranges from which every node gets a part for its pods.
     #[serde(default = "Networking::default_cluster_network")]
     pub cluster_network: Vec<ClusterNetwork>,
     /// Ranges of service addresses, one per address family.
     #[serde(default = "Networking::default_service_network")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<format::Cidr>")]
     pub service_network: Vec<IpNet>,
 }
 
@@ -27,7 +30,7 @@ impl Default for Networking {
     fn default() -> Self {
         Self {
             network_type: None,
-            machine_network: Self::default_machine_network(),
+            machine_network: Vec::new(),
             cluster_network: Self::default_cluster_network(),
             service_network: Self::default_service_network(),
         }
@@ -35,10 +38,6 @@ impl Default for Networking {
 }
 
 impl Networking {
-    fn default_machine_network() -> Vec<MachineNetwork> {
-        vec![MachineNetwork { cidr: net("10.0.0.0/16") }]
-    }
-
     fn default_cluster_network() -> Vec<ClusterNetwork> {
         vec![ClusterNetwork { cidr: net("10.128.0.0/14"), host_prefix: Some(23) }]
     }
@@ -57,7 +56,7 @@ fn net(text: &str) -> IpNet {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MachineNetwork {
     /// The network, for example `192.168.10.0/24`.
-    #[schemars(with = "String")]
+    #[schemars(with = "format::Cidr")]
     pub cidr: IpNet,
 }
 
@@ -66,10 +65,11 @@ pub struct MachineNetwork {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClusterNetwork {
     /// The range, for example `10.128.0.0/14`.
-    #[schemars(with = "String")]
+    #[schemars(with = "format::Cidr")]
     pub cidr: IpNet,
     /// Prefix length of the part that each node gets. Default: 23 for IPv4, 64 for IPv6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 128))]
     pub host_prefix: Option<u8>,
 }
 

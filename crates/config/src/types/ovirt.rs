@@ -6,35 +6,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::{Role, format};
+
 /// An oVirt or RHV engine. Its address and credentials are in `~/.ovirt/ovirt-config.yaml` (or where `OVIRT_CONFIG` points).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OvirtPlatform")]
 pub struct Platform {
     /// Id of the oVirt cluster that the machines run in.
-    #[schemars(with = "String", extend("format" = "uuid"))]
+    #[schemars(with = "format::Id")]
     pub ovirt_cluster_id: Uuid,
 
     /// Id of the storage domain that holds the machines' disks.
-    #[schemars(with = "String", extend("format" = "uuid"))]
+    #[schemars(with = "format::Id")]
     pub ovirt_storage_domain_id: Uuid,
 
     /// Name of the network that the machines are attached to.
     #[serde(default = "Platform::default_network")]
+    #[schemars(length(min = 1))]
     pub ovirt_network_name: String,
 
     /// Id of the vNIC profile of the machines. Default: the only profile of the network.
     #[serde(default, rename = "vnicProfileID", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>", extend("format" = "uuid"))]
+    #[schemars(with = "Option<format::Id>")]
     pub vnic_profile_id: Option<Uuid>,
 
     /// Virtual addresses of the API: one, or one of each family. Unused addresses in the machine network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<format::Ip>")]
     pub api_vips: Vec<IpAddr>,
 
     /// Virtual addresses of the ingress: one, or one of each family. Unused addresses in the machine network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<format::Ip>")]
     pub ingress_vips: Vec<IpAddr>,
 
     /// VRRP router ids that keepalived uses for the virtual addresses. Default: chosen from the infra id; set them if another
@@ -67,8 +71,10 @@ impl Platform {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RouterIds {
     /// Of the API's virtual addresses.
+    #[schemars(range(min = 1))]
     pub api: u8,
     /// Of the ingress' virtual addresses.
+    #[schemars(range(min = 1))]
     pub ingress: u8,
 }
 
@@ -90,6 +96,7 @@ pub struct AffinityGroup {
     pub name: String,
     /// Priority, 0 to 5.
     #[serde(default = "AffinityGroup::default_priority")]
+    #[schemars(range(max = 5))]
     pub priority: u8,
     /// Description shown in the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +107,14 @@ pub struct AffinityGroup {
 }
 
 impl AffinityGroup {
+    /// The name of the group that machines of a role belong to when nothing is said.
+    pub fn built_in_name(role: Role) -> &'static str {
+        match role {
+            Role::Master => "controlplane",
+            Role::Worker => "compute",
+        }
+    }
+
     fn default_priority() -> u8 {
         3
     }
@@ -108,6 +123,7 @@ impl AffinityGroup {
 /// Size and kind of the machines of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "OvirtMachinePool")]
 pub struct MachinePool {
     /// Processors. Not together with an instance type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +142,7 @@ pub struct MachinePool {
     pub vm_type: Option<VmType>,
     /// Id of an instance type that decides processors and memory.
     #[serde(default, rename = "instanceTypeID", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>", extend("format" = "uuid"))]
+    #[schemars(with = "Option<format::Id>")]
     pub instance_type_id: Option<Uuid>,
     /// Names of affinity groups, declared above or existing in the engine. Default: the built-in group of the role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,6 +152,7 @@ pub struct MachinePool {
     pub auto_pinning_policy: Option<AutoPinningPolicy>,
     /// Size of huge pages in KiB, 2048 or 1048576. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [2048, 1_048_576]))]
     pub hugepages: Option<u32>,
     /// Whether disks are copies of the template's, independent of it, or thin layers over them. Default: copies, except for
     /// type `desktop`.
@@ -150,34 +167,21 @@ pub struct MachinePool {
 }
 
 /// Processors of a machine; their number is the product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Cpu {
-    /// Sockets.
-    #[serde(default = "Cpu::one")]
-    pub sockets: u32,
-    /// Cores per socket.
-    #[serde(default = "Cpu::default_cores")]
-    pub cores: u32,
-    /// Threads per core.
-    #[serde(default = "Cpu::one")]
-    pub threads: u32,
-}
-
-impl Cpu {
-    fn one() -> u32 {
-        1
-    }
-
-    fn default_cores() -> u32 {
-        4
-    }
-}
-
-impl Default for Cpu {
-    fn default() -> Self {
-        Self { sockets: 1, cores: 4, threads: 1 }
-    }
+    /// Sockets. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16))]
+    pub sockets: Option<u32>,
+    /// Cores per socket. Default: 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 254))]
+    pub cores: Option<u32>,
+    /// Threads per core. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 8))]
+    pub threads: Option<u32>,
 }
 
 /// A disk.

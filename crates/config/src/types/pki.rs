@@ -10,8 +10,10 @@ pub struct Pki {
     /// Kind of all private keys.
     pub key_algorithm: KeyAlgorithm,
     /// Days for which the cluster's certificate authorities are valid.
+    #[schemars(range(min = 1, max = 36500))]
     pub ca_validity_days: u32,
     /// Days for which certificates signed by them are valid. Landfall issues its own anew on each run.
+    #[schemars(range(min = 1, max = 36500))]
     pub certificate_validity_days: u32,
 }
 

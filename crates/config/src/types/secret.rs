@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Registry credentials. Printed as a placeholder; written out only when the install-config itself is written.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("writeOnly" = true))]
 pub struct PullSecret(String);
 
 impl PullSecret {

@@ -39,6 +39,7 @@ pub struct NodeAgent {
     /// URL of the program; `{arch}` in it stands for the machine's architecture (`amd64`, `arm64`, `ppc64le`).
     pub url: String,
     /// SHA-512 of the program in hexadecimal, for each architecture that the cluster uses.
+    #[schemars(extend("propertyNames" = { "enum": Architecture::ALL.map(Architecture::name) }))]
     pub sha512: IndexMap<Architecture, String>,
 }
 

@@ -39,7 +39,7 @@ impl Default for Timeouts {
 /// A length of time, written with units: `90s`, `20m`, `1h30m`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String", example = "20m")]
+#[schemars(with = "String", example = "20m", extend("format" = "span"))]
 pub struct Span(Duration);
 
 impl Span {
