@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use reqwest::{Certificate, redirect::Policy};
+use reqwest::{Certificate, header::CONTENT_TYPE, redirect::Policy};
 use secrecy::ExposeSecret;
 
 use crate::{Error, Reply, Request, Trust, request::Body};
@@ -66,6 +66,8 @@ impl Client {
         }
         builder = match body {
             Body::None => builder,
+            Body::Json(document) => builder.header(CONTENT_TYPE, "application/json").body(document),
+            Body::Raw(contents) => builder.body(contents),
             Body::Form(fields) => {
                 let fields: Vec<(&str, &str)> =
                     fields.iter().map(|(name, value)| (*name, value.expose_secret())).collect();

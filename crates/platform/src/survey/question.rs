@@ -25,7 +25,7 @@ pub enum Input {
     Select {
         /// What can be chosen, at least one.
         choices: Vec<Choice>,
-        /// Value of the choice that is marked at first; the first choice if it is none of them.
+        /// Value of the choice that is marked at first; the first choice if there is none.
         preset: Option<String>,
     },
     /// By typing text.
@@ -106,13 +106,17 @@ impl Question {
         self
     }
 
-    /// Sets what stands there at first; an answer of another kind is ignored, and secrets are never offered again.
+    /// Sets what stands there at first. An answer that is no possible answer to this question is ignored, and secrets are
+    /// never offered again.
     #[must_use]
     pub fn preset(mut self, answer: &Answer) -> Self {
         match (&mut self.input, answer) {
-            (Input::Select { preset, .. } | Input::Text { preset, .. }, Answer::Text(text)) => {
+            (Input::Select { choices, preset }, Answer::Text(text))
+                if choices.iter().any(|choice| choice.value == *text) =>
+            {
                 *preset = Some(text.clone());
             }
+            (Input::Text { preset, .. }, Answer::Text(text)) => *preset = Some(text.clone()),
             (Input::Confirm { preset }, Answer::Flag(flag)) => *preset = *flag,
             _ => {}
         }
