@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc, sync::Mutex};
 
-use landfall_platform::{Bind, Context, Outputs, StepError, StepId, StepSpec};
+use landfall_platform::{Bind, Context, Outputs, StepError, StepId, StepSpec, error_chain};
 use tokio::time::Instant;
 
 use crate::{
     Event, Journal, JournalError, Options, Phase, Plan, Record, State,
     call::call,
-    event::chain,
     schedule::{self, Job, OnFailure},
 };
 
@@ -109,7 +108,7 @@ async fn ensure(
             Ok(())
         }
         Err(source) => {
-            let (class, error) = (source.class(), chain(&source));
+            let (class, error) = (source.class(), error_chain(&source));
             journal.record(spec.id.clone(), Record::EnsureFailed { class, error: error.clone() }).await?;
             options.events.event(&Event::Failed { step: spec.id.clone(), phase: Phase::Ensure, class, error });
             Err(ApplyError::Step { step: spec.id.clone(), title: spec.title.clone(), source })

@@ -2,10 +2,10 @@
 
 use std::{future::Future, time::Duration};
 
-use landfall_platform::{ErrorClass, StepError, StepSpec};
+use landfall_platform::{ErrorClass, StepError, StepSpec, error_chain};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::{Event, Options, event::chain};
+use crate::{Event, Options};
 
 /// Calls until it succeeds, fails for good, or the step's time is over.
 pub(crate) async fn call<T, F>(
@@ -32,7 +32,7 @@ where
         options.events.event(&Event::Retrying {
             step: spec.id.clone(),
             class: error.class(),
-            error: chain(&error),
+            error: error_chain(&error),
             pause,
             attempt: failures,
         });

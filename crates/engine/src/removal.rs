@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use landfall_platform::{Bind, Context, Discover, Kind, Outputs, StepError, StepId, StepSpec};
+use landfall_platform::{Bind, Context, Discover, Kind, Outputs, StepError, StepId, StepSpec, error_chain};
 use tokio::time::Instant;
 
 use crate::{
     Entry, Event, Journal, JournalError, Options, Phase, Record,
     apply::reporter,
     call::call,
-    event::chain,
     schedule::{self, Job, OnFailure},
 };
 
@@ -160,7 +159,7 @@ async fn remove(target: &Target, bind: &dyn Bind, journal: &Journal, options: &O
             Ok(())
         }
         Err(error) => {
-            let (class, text) = (error.class(), chain(&error));
+            let (class, text) = (error.class(), error_chain(&error));
             record(Record::RemoveFailed { class, error: text.clone() }).await?;
             options.events.event(&Event::Failed { step: spec.id.clone(), phase: Phase::Remove, class, error: text });
             Err(Failure::Step(error))
