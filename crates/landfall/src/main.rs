@@ -1,2 +1,57 @@
-//! The `landfall` program.
-fn main() {}
+//! The `landfall` program. This file is its table of contents.
+
+mod cli;
+mod commands;
+mod context;
+mod drawing;
+mod error;
+mod exit;
+mod failure;
+mod interrupt;
+mod log;
+mod printer;
+mod prompter;
+mod stages;
+mod survey;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{
+    cli::{Cli, Command, Create},
+    context::Context,
+    exit::ExitStatus,
+    stages::Target,
+};
+
+fn main() -> ExitCode {
+    // Fails only if there is one already, which is then the same.
+    let _installed = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Success };
+            // A reader that is gone wants no help.
+            let _unread = error.print();
+            return status.into();
+        }
+    };
+    let context = Context::new(&cli);
+    let outcome = run(&cli.command, &context);
+    context.finish(outcome)
+}
+
+fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
+    match command {
+        Command::Create(Create::InstallConfig(args)) => commands::create::install_config::run(args, context),
+        Command::Create(Create::Manifests(args)) => commands::create::run(Target::Manifests, args, context),
+        Command::Create(Create::IgnitionConfigs(args)) => commands::create::run(Target::IgnitionConfigs, args, context),
+        Command::Explain(args) => commands::explain::run(args, context),
+        Command::Status(args) => commands::status::run(args, context),
+        Command::Graph(args) => commands::graph::run(args, context),
+        Command::Version(args) => commands::version::run(args, context),
+        Command::Completion(args) => commands::completion::run(args),
+        Command::Docs(args) => commands::docs::run(args),
+    }
+}

@@ -6,6 +6,7 @@
 mod fixture;
 mod https;
 mod interrupt;
+pub mod ovirt_engine;
 mod scripted;
 mod suites;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use landfall_platform::{File, FileSet};
 
 use crate::{
-    Choice, Choices, Digest, Inputs, Outcome, Plan, Stage, StageRecord,
+    Choice, Choices, Digest, Inputs, Outcome, Plan, Rendering, Stage, StageRecord,
     judge::{Circumstances, Sight, Verdict},
     plan::PlannedFile,
 };
@@ -29,7 +29,7 @@ struct Judged {
 
 /// Files that are out of date, and nobody has said what to do with them.
 #[derive(Debug, thiserror::Error)]
-#[error("{} of {stage} out of date, because {} changed", count(files.len()), changed.join(", "))]
+#[error("{} out of date{}", count(files.len(), stage), because(changed))]
 pub struct Unsettled {
     /// The stage.
     pub stage: &'static str,
@@ -52,8 +52,12 @@ pub struct StaleFile {
     pub rendered: Option<File>,
 }
 
-fn count(files: usize) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
+fn count(files: usize, stage: &str) -> String {
+    if files == 1 { format!("1 file of {stage} is") } else { format!("{files} files of {stage} are") }
+}
+
+fn because(changed: &[String]) -> String {
+    if changed.is_empty() { String::new() } else { format!(", because of changes in {}", changed.join(", ")) }
 }
 
 impl Evaluation {
@@ -64,30 +68,30 @@ impl Evaluation {
         stage: Stage,
         record: Option<&StageRecord>,
         on_disk: &FileSet,
-        rendered: &FileSet,
+        rendering: &Rendering,
         inputs: Inputs,
     ) -> Self {
-        let record = record.filter(|record| !is_gone(record, on_disk));
+        let record = record.filter(|record| !record.is_gone(on_disk));
         let changed = record.map(|record| inputs.changed_since(&record.inputs)).unwrap_or_default();
-        let circumstances = Circumstances {
-            open: stage.membership.is_open(),
-            complete: record.is_none_or(|record| record.complete),
-            inputs_changed: !changed.is_empty(),
-        };
+        let circumstances =
+            Circumstances { open: stage.membership.is_open(), complete: record.is_none_or(|record| record.complete) };
         let recorded = |path: &str| record.and_then(|record| record.files.get(path)).copied();
         let paths: BTreeSet<&str> = record
             .into_iter()
             .flat_map(|record| record.files.keys().map(String::as_str))
             .chain(on_disk.iter().map(|(path, _)| path))
-            .chain(rendered.iter().map(|(path, _)| path))
+            .chain(rendering.files().iter().map(|(path, _)| path))
             .collect();
         let judge = |path: &str| {
-            let (on_disk, rendered) = (on_disk.get(path), rendered.get(path));
-            let digest = |file: &File| Digest::of(&file.contents);
-            let sight =
-                Sight { recorded: recorded(path), on_disk: on_disk.map(digest), rendered: rendered.map(digest) };
+            let (on_disk, rendered) = (on_disk.get(path), rendering.get(path));
+            let sight = Sight {
+                recorded: recorded(path),
+                on_disk: on_disk.map(|file| Digest::of(&file.contents)),
+                rendered: rendered.map(|(_, rendered)| rendered),
+            };
             let verdict = sight.judge(circumstances)?;
-            Some(Judged { sight, verdict, on_disk: on_disk.cloned(), rendered: rendered.cloned() })
+            let rendered = rendered.map(|(file, _)| file.clone());
+            Some(Judged { sight, verdict, on_disk: on_disk.cloned(), rendered })
         };
         let files = paths.into_iter().filter_map(|path| Some((path.to_owned(), judge(path)?))).collect();
         Self { stage, inputs, changed, files }
@@ -114,30 +118,31 @@ impl Evaluation {
     }
 }
 
-/// Whether all of a stage's files are gone: then the user wants it made from scratch, not kept empty.
-fn is_gone(record: &StageRecord, on_disk: &FileSet) -> bool {
-    record.files.keys().all(|path| on_disk.get(path).is_none())
-}
-
 impl Judged {
     /// What becomes of the file under a choice made for it by name, or one made for all stale files.
     fn outcome(&self, named: Option<Choice>, otherwise: Option<Choice>) -> Option<Outcome> {
-        match self.verdict {
-            Verdict::Settled(outcome) => Some(match named {
+        Some(match self.verdict {
+            // What was kept though it is stale is still stale.
+            Verdict::Settled(Outcome::KeepStale) => self.resolve(named.or(otherwise).unwrap_or(Choice::KeepStale)),
+            Verdict::Settled(outcome) => match named {
                 Some(Choice::Regenerate) if self.can_be_undone(outcome) => Outcome::Regenerate,
                 _ => outcome,
-            }),
-            Verdict::Stale => Some(match named.or(otherwise)? {
-                Choice::KeepStale => Outcome::KeepStale,
-                Choice::Regenerate if self.rendered.is_some() => Outcome::Regenerate,
-                Choice::Regenerate => Outcome::Remove,
-            }),
+            },
+            Verdict::Stale => self.resolve(named.or(otherwise)?),
+        })
+    }
+
+    fn resolve(&self, choice: Choice) -> Outcome {
+        match choice {
+            Choice::KeepStale => Outcome::KeepStale,
+            Choice::Regenerate if self.rendered.is_some() => Outcome::Regenerate,
+            Choice::Regenerate => Outcome::Remove,
         }
     }
 
     /// Whether the file is the user's doing, and Landfall has a version of its own.
     fn can_be_undone(&self, outcome: Outcome) -> bool {
-        self.rendered.is_some() && matches!(outcome, Outcome::KeepEdited | Outcome::KeepStale | Outcome::KeepDeleted)
+        self.rendered.is_some() && matches!(outcome, Outcome::KeepEdited | Outcome::KeepDeleted)
     }
 
     fn plan(self, outcome: Outcome) -> PlannedFile {

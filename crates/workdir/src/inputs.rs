@@ -19,6 +19,12 @@ impl Inputs {
         self
     }
 
+    /// One digest of them all.
+    pub(crate) fn digest(&self) -> Digest {
+        let texts: Vec<_> = self.0.iter().map(|(name, digest)| (name, digest.to_string())).collect();
+        Digest::of_parts(texts.iter().map(|(name, digest)| (name.as_str(), digest.as_bytes())))
+    }
+
     /// The names of the inputs that differ from earlier ones, or are only in one of the two.
     pub fn changed_since(&self, earlier: &Self) -> Vec<String> {
         let names: BTreeSet<_> = self.0.keys().chain(earlier.0.keys()).collect();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Digest, FileRecord};
+use crate::{Digest, FileRecord, rendering::Rendered};
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -40,7 +40,7 @@ impl Outcome {
 pub(crate) enum Verdict {
     /// It is clear.
     Settled(Outcome),
-    /// It was derived from inputs that have changed since: the user has to choose.
+    /// It would be written with another meaning now: the user has to choose.
     Stale,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Sight {
     pub(crate) recorded: Option<FileRecord>,
     pub(crate) on_disk: Option<Digest>,
-    pub(crate) rendered: Option<Digest>,
+    pub(crate) rendered: Option<Rendered>,
 }
 
 /// What holds for all files of a stage.
@@ -59,8 +59,6 @@ pub(crate) struct Circumstances {
     pub(crate) open: bool,
     /// Whether the run that wrote the record came to its end.
     pub(crate) complete: bool,
-    /// Whether the stage's inputs differ from the recorded ones.
-    pub(crate) inputs_changed: bool,
 }
 
 impl Sight {
@@ -70,32 +68,39 @@ impl Sight {
         Some(match (on_disk, rendered) {
             (None, None) => return None,
             (None, Some(_)) => Verdict::Settled(judge_absent(recorded, circumstances)),
-            (Some(disk), Some(rendered)) if disk == rendered => Verdict::Settled(Outcome::Reuse),
-            (Some(disk), rendered) => judge_different(recorded, disk, rendered, circumstances.inputs_changed),
+            (Some(disk), Some(rendered)) if disk == rendered.sha256 => Verdict::Settled(Outcome::Reuse),
+            (Some(disk), rendered) => judge_different(recorded, disk, rendered),
         })
     }
 
-    /// Whether what lies on disk is anything but Landfall's own rendering.
+    /// Whether what lies on disk is the user's own work.
     pub(crate) fn is_edited(self) -> bool {
         match (self.recorded, self.on_disk) {
             (_, None) => false,
             (Some(FileRecord::Rendered { sha256, .. }), Some(disk)) => sha256 != disk,
-            (Some(FileRecord::KeptStale { .. } | FileRecord::Deleted) | None, Some(_)) => true,
+            (Some(FileRecord::KeptStale { sha256, edited, .. }), Some(disk)) => edited || sha256 != disk,
+            (Some(FileRecord::Deleted) | None, Some(_)) => true,
         }
     }
 
     /// What to record of the file once the outcome has come about.
     pub(crate) fn record_after(self, outcome: Outcome) -> Option<FileRecord> {
-        let as_rendered = self.rendered.map(|sha256| FileRecord::Rendered { sha256, replaces: None });
         match outcome {
-            Outcome::Generate | Outcome::Reuse | Outcome::Refresh | Outcome::Regenerate => as_rendered,
-            // The base of the edit stays recorded: only when a rendering differs from *it* is the edit out of date.
+            Outcome::Generate | Outcome::Reuse | Outcome::Refresh | Outcome::Regenerate => self.as_rendered(None),
+            // What the edit was made of stays recorded: only when something of another meaning is rendered is the edit
+            // out of date.
             Outcome::KeepEdited => match self.recorded {
-                Some(FileRecord::Rendered { sha256, .. }) => Some(FileRecord::Rendered { sha256, replaces: None }),
+                Some(FileRecord::Rendered { sha256, meaning, .. }) => {
+                    Some(FileRecord::Rendered { sha256, meaning, replaces: None })
+                }
                 Some(kept @ FileRecord::KeptStale { .. }) => Some(kept),
-                Some(FileRecord::Deleted) | None => as_rendered,
+                Some(FileRecord::Deleted) | None => self.as_rendered(None),
             },
-            Outcome::KeepStale => self.on_disk.map(|sha256| FileRecord::KeptStale { sha256 }),
+            Outcome::KeepStale => self.on_disk.map(|sha256| FileRecord::KeptStale {
+                sha256,
+                edited: self.is_edited(),
+                declined: self.rendered.map(|rendered| rendered.meaning),
+            }),
             Outcome::KeepDeleted => Some(FileRecord::Deleted),
             Outcome::Adopt | Outcome::Remove => None,
         }
@@ -104,15 +109,17 @@ impl Sight {
     /// What to record of the file before the outcome is brought about, so that a crash on the way can be told from an
     /// edit.
     pub(crate) fn record_before(self, outcome: Outcome) -> Option<FileRecord> {
-        match (outcome, self.recorded) {
-            (Outcome::Remove, Some(FileRecord::Rendered { sha256, .. } | FileRecord::KeptStale { sha256 })) => {
-                Some(FileRecord::Rendered { sha256, replaces: self.on_disk })
+        match outcome {
+            Outcome::Remove => {
+                self.on_disk.map(|sha256| FileRecord::Rendered { sha256, meaning: sha256, replaces: Some(sha256) })
             }
-            _ if outcome.writes() => {
-                self.rendered.map(|sha256| FileRecord::Rendered { sha256, replaces: self.on_disk })
-            }
+            _ if outcome.writes() => self.as_rendered(self.on_disk),
             _ => self.record_after(outcome),
         }
+    }
+
+    fn as_rendered(self, replaces: Option<Digest>) -> Option<FileRecord> {
+        self.rendered.map(|Rendered { sha256, meaning }| FileRecord::Rendered { sha256, meaning, replaces })
     }
 }
 
@@ -127,32 +134,24 @@ fn judge_absent(recorded: Option<FileRecord>, circumstances: Circumstances) -> O
 }
 
 /// A file on disk that is not what would be written.
-fn judge_different(
-    recorded: Option<FileRecord>,
-    disk: Digest,
-    rendered: Option<Digest>,
-    inputs_changed: bool,
-) -> Verdict {
-    let own = if rendered.is_some() { Outcome::KeepEdited } else { Outcome::Adopt };
+fn judge_different(recorded: Option<FileRecord>, disk: Digest, rendered: Option<Rendered>) -> Verdict {
+    let new_meaning = rendered.map(|rendered| rendered.meaning);
     match recorded {
-        None | Some(FileRecord::Deleted) => Verdict::Settled(own),
-        // A crash came before the replacement that was decided on: it is made up for.
-        Some(FileRecord::Rendered { replaces: Some(replaced), .. }) if replaced == disk && !inputs_changed => {
-            Verdict::Settled(if rendered.is_some() { Outcome::Refresh } else { Outcome::Remove })
+        None | Some(FileRecord::Deleted) => {
+            Verdict::Settled(if rendered.is_some() { Outcome::KeepEdited } else { Outcome::Adopt })
         }
-        Some(FileRecord::Rendered { sha256: base, .. }) => {
-            let edited = disk != base;
-            match rendered {
-                Some(_) if !edited && !inputs_changed => Verdict::Settled(Outcome::Refresh),
-                Some(rendered) if edited && (!inputs_changed || rendered == base) => {
-                    Verdict::Settled(Outcome::KeepEdited)
-                }
-                _ => Verdict::Stale,
-            }
+        Some(FileRecord::Rendered { sha256, meaning, replaces }) => match new_meaning {
+            // A crash came before what was decided on: it is made up for.
+            None if replaces == Some(disk) => Verdict::Settled(Outcome::Remove),
+            Some(new) if new == meaning && replaces == Some(disk) => Verdict::Settled(Outcome::Refresh),
+            Some(new) if new == meaning && sha256 == disk => Verdict::Settled(Outcome::Refresh),
+            Some(new) if new == meaning => Verdict::Settled(Outcome::KeepEdited),
+            _ => Verdict::Stale,
+        },
+        Some(FileRecord::KeptStale { declined, .. }) if declined != new_meaning => Verdict::Stale,
+        Some(FileRecord::KeptStale { sha256, .. }) => {
+            Verdict::Settled(if sha256 == disk { Outcome::KeepStale } else { Outcome::KeepEdited })
         }
-        Some(FileRecord::KeptStale { .. }) if inputs_changed => Verdict::Stale,
-        Some(FileRecord::KeptStale { sha256 }) if sha256 == disk => Verdict::Settled(Outcome::KeepStale),
-        Some(FileRecord::KeptStale { .. }) => Verdict::Settled(Outcome::KeepEdited),
     }
 }
 
@@ -160,74 +159,83 @@ fn judge_different(
 mod tests {
     use super::*;
 
-    const SAME: Circumstances = Circumstances { open: true, complete: true, inputs_changed: false };
-    const CHANGED: Circumstances = Circumstances { inputs_changed: true, ..SAME };
-    const CLOSED: Circumstances = Circumstances { open: false, ..SAME };
-    const CRASHED: Circumstances = Circumstances { complete: false, ..SAME };
+    const OPEN: Circumstances = Circumstances { open: true, complete: true };
+    const CLOSED: Circumstances = Circumstances { open: false, ..OPEN };
+    const CRASHED: Circumstances = Circumstances { complete: false, ..OPEN };
 
-    fn digest(text: &str) -> Option<Digest> {
-        (!text.is_empty()).then(|| Digest::of(text))
+    /// The part before the colon is the meaning: `old:1` and `old:2` differ only in what is new on every run.
+    fn meaning(text: &str) -> Digest {
+        Digest::of(text.split(':').next().unwrap())
     }
 
-    fn rendered(base: &str) -> FileRecord {
-        FileRecord::Rendered { sha256: Digest::of(base), replaces: None }
+    fn rendered(text: &str) -> FileRecord {
+        FileRecord::Rendered { sha256: Digest::of(text), meaning: meaning(text), replaces: None }
     }
 
     fn replacing(new: &str, old: &str) -> FileRecord {
-        FileRecord::Rendered { sha256: Digest::of(new), replaces: Some(Digest::of(old)) }
+        FileRecord::Rendered { sha256: Digest::of(new), meaning: meaning(new), replaces: Some(Digest::of(old)) }
     }
 
-    fn kept(text: &str) -> FileRecord {
-        FileRecord::KeptStale { sha256: Digest::of(text) }
+    fn kept(text: &str, declined: &str) -> FileRecord {
+        let declined = (!declined.is_empty()).then(|| meaning(declined));
+        FileRecord::KeptStale { sha256: Digest::of(text), edited: false, declined }
     }
 
     #[test]
     fn the_table_of_verdicts() {
         use Outcome::{Adopt, Generate, KeepDeleted, KeepEdited, KeepStale, Refresh, Remove, Reuse};
+        let deleted = FileRecord::Deleted;
         let settled = |outcome| Some(Verdict::Settled(outcome));
         let stale = Some(Verdict::Stale);
         let table = [
             // recorded, on disk, rendered, circumstances, verdict
-            (None, "", "new", SAME, settled(Generate)),
-            (None, "mine", "new", SAME, settled(KeepEdited)),
-            (None, "mine", "new", CHANGED, settled(KeepEdited)),
-            (None, "mine", "", SAME, settled(Adopt)),
-            (Some(rendered("old")), "old", "old", SAME, settled(Reuse)),
-            (Some(rendered("old")), "old", "new", SAME, settled(Refresh)),
-            (Some(rendered("old")), "old", "new", CHANGED, stale),
-            (Some(rendered("old")), "new", "new", CHANGED, settled(Reuse)),
-            (Some(rendered("old")), "mine", "old", SAME, settled(KeepEdited)),
-            (Some(rendered("old")), "mine", "new", SAME, settled(KeepEdited)),
-            (Some(rendered("old")), "mine", "old", CHANGED, settled(KeepEdited)),
-            (Some(rendered("old")), "mine", "new", CHANGED, stale),
-            (Some(rendered("old")), "", "old", SAME, settled(KeepDeleted)),
-            (Some(rendered("old")), "", "new", CHANGED, settled(KeepDeleted)),
+            (None, "", "new", OPEN, settled(Generate)),
+            (None, "mine", "new", OPEN, settled(KeepEdited)),
+            (None, "mine", "", OPEN, settled(Adopt)),
+            (Some(rendered("old")), "old", "old", OPEN, settled(Reuse)),
+            (Some(rendered("old:1")), "old:1", "old:2", OPEN, settled(Refresh)),
+            (Some(rendered("old")), "old", "new", OPEN, stale),
+            (Some(rendered("old")), "new", "new", OPEN, settled(Reuse)),
+            (Some(rendered("old")), "mine", "old", OPEN, settled(KeepEdited)),
+            (Some(rendered("old:1")), "mine", "old:2", OPEN, settled(KeepEdited)),
+            (Some(rendered("old")), "mine", "new", OPEN, stale),
+            (Some(rendered("old")), "", "old", OPEN, settled(KeepDeleted)),
+            (Some(rendered("old")), "", "new", OPEN, settled(KeepDeleted)),
             (Some(rendered("old")), "", "old", CLOSED, settled(Generate)),
-            (Some(rendered("old")), "", "", CHANGED, None),
-            (Some(rendered("old")), "old", "", CHANGED, stale),
-            (Some(rendered("old")), "mine", "", CHANGED, stale),
-            (Some(FileRecord::Deleted), "", "new", CHANGED, settled(KeepDeleted)),
-            (Some(FileRecord::Deleted), "", "new", CLOSED, settled(Generate)),
-            (Some(FileRecord::Deleted), "mine", "new", SAME, settled(KeepEdited)),
-            (Some(FileRecord::Deleted), "mine", "", SAME, settled(Adopt)),
-            (Some(FileRecord::Deleted), "", "", SAME, None),
-            (Some(kept("old")), "old", "new", SAME, settled(KeepStale)),
-            (Some(kept("old")), "old", "newer", CHANGED, stale),
-            (Some(kept("old")), "mine", "new", SAME, settled(KeepEdited)),
-            (Some(kept("old")), "mine", "newer", CHANGED, stale),
-            (Some(kept("old")), "old", "", SAME, settled(KeepStale)),
-            (Some(kept("old")), "", "new", SAME, settled(KeepDeleted)),
+            (Some(rendered("old")), "", "", OPEN, None),
+            (Some(rendered("old")), "old", "", OPEN, stale),
+            (Some(rendered("old")), "mine", "", OPEN, stale),
+            (Some(deleted), "", "new", OPEN, settled(KeepDeleted)),
+            (Some(deleted), "", "new", CLOSED, settled(Generate)),
+            (Some(deleted), "mine", "new", OPEN, settled(KeepEdited)),
+            (Some(deleted), "mine", "", OPEN, settled(Adopt)),
+            (Some(deleted), "", "", OPEN, None),
+            (Some(kept("old", "new")), "old", "new", OPEN, settled(KeepStale)),
+            (Some(kept("old", "new:1")), "old", "new:2", OPEN, settled(KeepStale)),
+            (Some(kept("old", "new")), "old", "newer", OPEN, stale),
+            (Some(kept("old", "new")), "old", "old", OPEN, settled(Reuse)),
+            (Some(kept("old", "new")), "mine", "new", OPEN, settled(KeepEdited)),
+            (Some(kept("old", "new")), "mine", "newer", OPEN, stale),
+            (Some(kept("old", "")), "old", "", OPEN, settled(KeepStale)),
+            (Some(kept("old", "new")), "old", "", OPEN, stale),
+            (Some(kept("old", "new")), "", "new", OPEN, settled(KeepDeleted)),
             // after a crash
-            (Some(rendered("new")), "", "newer", CRASHED, settled(Generate)),
-            (Some(replacing("new", "old")), "old", "newer", CRASHED, settled(Refresh)),
-            (Some(replacing("new", "old")), "new", "newer", CRASHED, settled(Refresh)),
-            (Some(replacing("new", "mine")), "mine", "newer", CRASHED, settled(Refresh)),
-            (Some(replacing("new", "old")), "later edit", "newer", CRASHED, settled(KeepEdited)),
-            (Some(replacing("new", "old")), "", "newer", CRASHED, settled(KeepDeleted)),
+            (Some(rendered("new")), "", "new:2", CRASHED, settled(Generate)),
+            (Some(replacing("new:1", "old")), "old", "new:2", CRASHED, settled(Refresh)),
+            (Some(replacing("new:1", "old")), "new:1", "new:2", CRASHED, settled(Refresh)),
+            (Some(replacing("new:1", "mine")), "mine", "new:2", CRASHED, settled(Refresh)),
+            (Some(replacing("new:1", "old")), "later edit", "new:2", CRASHED, settled(KeepEdited)),
+            (Some(replacing("new:1", "old")), "old", "newer", CRASHED, stale),
+            (Some(replacing("new:1", "old")), "", "new:2", CRASHED, settled(KeepDeleted)),
             (Some(replacing("old", "old")), "old", "", CRASHED, settled(Remove)),
         ];
         for (recorded, on_disk, new, circumstances, verdict) in table {
-            let sight = Sight { recorded, on_disk: digest(on_disk), rendered: digest(new) };
+            let rendered = |text: &str| Rendered { sha256: Digest::of(text), meaning: meaning(text) };
+            let sight = Sight {
+                recorded,
+                on_disk: (!on_disk.is_empty()).then(|| Digest::of(on_disk)),
+                rendered: (!new.is_empty()).then(|| rendered(new)),
+            };
             assert_eq!(sight.judge(circumstances), verdict, "{recorded:?} '{on_disk}' '{new}' {circumstances:?}");
         }
     }

@@ -20,6 +20,7 @@ mod names;
 mod plan;
 mod read;
 mod record;
+mod rendering;
 mod stage;
 mod standing;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use lock::{Holder, Locked};
 pub use names::{INSTALL_CONFIG, LOG, STATE_DIRECTORY};
 pub use plan::{Choice, Choices, Plan};
 pub use record::{FileRecord, Record, StageRecord};
+pub use rendering::Rendering;
 pub use stage::{Membership, Stage};
 pub use standing::{Condition, Standing};
 pub use transaction::{Committed, Transaction};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use landfall_platform::{File, FileSet};
 
-use crate::{FileRecord, Inputs, Outcome, Stage};
+use crate::{Condition, FileRecord, Inputs, Outcome, Stage, StageRecord, Standing};
 
 /// What to do with a file that is out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,42 @@ pub(crate) struct PlannedFile {
 }
 
 impl Plan {
+    /// The plan for a stage that need not be rendered again, because it is complete and its inputs are the same: all
+    /// stays as it is. `None` if that is not so, or if the user chose something for one of its files.
+    pub fn keep(
+        stage: Stage,
+        record: Option<&StageRecord>,
+        on_disk: &FileSet,
+        inputs: &Inputs,
+        choices: &Choices,
+    ) -> Option<Self> {
+        let record = record.filter(|record| record.complete && record.inputs == *inputs)?;
+        let standing = Standing::new(record, on_disk, Some(inputs));
+        let all_there = standing.files.values().all(|condition| *condition != Condition::Deleted);
+        if record.is_gone(on_disk) || !stage.membership.is_open() && !all_there {
+            return None;
+        }
+        let keep = |(path, condition): (String, Condition)| {
+            let recorded = record.files.get(&path).copied();
+            let (outcome, record) = match condition {
+                Condition::Unchanged => (Outcome::Reuse, recorded),
+                Condition::Edited => (Outcome::KeepEdited, recorded),
+                Condition::KeptStale => (Outcome::KeepStale, recorded),
+                Condition::Deleted => (Outcome::KeepDeleted, Some(FileRecord::Deleted)),
+                Condition::Adopted => (Outcome::Adopt, None),
+            };
+            let contents = on_disk.get(&path).cloned();
+            (path, PlannedFile { outcome, contents, backup: None, before: record, after: record })
+        };
+        let plan = Self { stage, inputs: inputs.clone(), files: standing.files.into_iter().map(keep).collect() };
+        let chosen = |(path, outcome): (&str, Outcome)| {
+            let stale = outcome == Outcome::KeepStale;
+            choices.named(path).is_some() || stale && choices.otherwise == Some(Choice::Regenerate)
+        };
+        let untouched = !plan.outcomes().any(chosen);
+        untouched.then_some(plan)
+    }
+
     /// The stage.
     pub fn stage(&self) -> Stage {
         self.stage

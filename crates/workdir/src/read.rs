@@ -1,6 +1,7 @@
 //! Reading the install directory.
 
 use std::{
+    ffi::OsString,
     fs, io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
@@ -33,26 +34,41 @@ impl WorkDir {
         paths.into_iter().filter_map(|path| read(path).transpose()).collect()
     }
 
+    /// All files directly in a directory, if it is there.
+    pub fn read_directory(&self, directory: &str) -> Result<FileSet> {
+        let mut files = FileSet::default();
+        for name in self.names_in(directory)? {
+            let path = self.path(directory).join(&name);
+            let Some(name) = name.to_str() else { return Err(Error::NameNotUtf8 { path }) };
+            if let Some(file) = read(&path)? {
+                files.insert(format!("{directory}/{name}"), file);
+            }
+        }
+        Ok(files)
+    }
+
     fn manifests_in(&self, directory: &str) -> Result<Vec<String>> {
-        let path = self.path(directory);
-        let failed = |source| Error::Read { path: path.clone(), source };
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error)),
-        };
         let mut found = Vec::new();
-        for entry in entries {
-            let name = entry.map_err(failed)?.file_name();
+        for name in self.names_in(directory)? {
             match name.to_str() {
                 Some(name) if is_manifest(name) => found.push(format!("{directory}/{name}")),
                 None if is_manifest(&name.to_string_lossy()) => {
-                    return Err(Error::NameNotUtf8 { path: path.join(name) });
+                    return Err(Error::NameNotUtf8 { path: self.path(directory).join(name) });
                 }
                 _ => {}
             }
         }
         Ok(found)
+    }
+
+    fn names_in(&self, directory: &str) -> Result<Vec<OsString>> {
+        let path = self.path(directory);
+        let names = match fs::read_dir(&path) {
+            Ok(entries) => entries.map(|entry| Ok(entry?.file_name())).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        };
+        names.map_err(|source| Error::Read { path, source })
     }
 }
 

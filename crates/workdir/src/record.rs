@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use landfall_platform::FileSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Error, Inputs, Result, names};
@@ -39,14 +40,21 @@ pub enum FileRecord {
     Rendered {
         /// What was rendered.
         sha256: Digest,
+        /// What it means, see [`Rendering`](crate::Rendering).
+        meaning: Digest,
         /// What it was about to take the place of when it was written: after a crash this may still lie there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<Digest>,
     },
-    /// The user chose to keep what was there although its inputs changed.
+    /// The user chose to keep what was there although it was out of date.
     KeptStale {
         /// What lay on disk then.
         sha256: Digest,
+        /// Whether that was the user's own work.
+        edited: bool,
+        /// The meaning of what would have taken its place; nothing if it was no longer part of the stage.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        declined: Option<Digest>,
     },
     /// The user deleted it.
     Deleted,
@@ -98,9 +106,21 @@ impl Record {
         self.stages.get(name)
     }
 
+    /// Whether any stage has been written to its end.
+    pub fn has_complete_stage(&self) -> bool {
+        self.stages.values().any(|stage| stage.complete)
+    }
+
     /// Puts down a stage, in the place of what was recorded of it.
     pub(crate) fn put(&mut self, name: &str, stage: StageRecord) {
         self.stages.insert(name.to_owned(), stage);
+    }
+}
+
+impl StageRecord {
+    /// Whether all of the stage's files are gone: then the user wants it made from scratch, not kept empty.
+    pub(crate) fn is_gone(&self, on_disk: &FileSet) -> bool {
+        self.files.keys().all(|path| on_disk.get(path).is_none())
     }
 }
 
@@ -108,12 +128,17 @@ impl Record {
 mod tests {
     use super::*;
 
+    fn rendered(contents: &str, replaces: Option<&str>) -> FileRecord {
+        let sha256 = Digest::of(contents);
+        FileRecord::Rendered { sha256, meaning: sha256, replaces: replaces.map(Digest::of) }
+    }
+
     fn record() -> Record {
         let mut record = Record::default();
         let files = [
-            ("manifests/a.yaml", FileRecord::Rendered { sha256: Digest::of("a"), replaces: None }),
-            ("manifests/b.yaml", FileRecord::Rendered { sha256: Digest::of("b"), replaces: Some(Digest::of("c")) }),
-            ("manifests/c.yaml", FileRecord::KeptStale { sha256: Digest::of("c") }),
+            ("manifests/a.yaml", rendered("a", None)),
+            ("manifests/b.yaml", rendered("b", Some("c"))),
+            ("manifests/c.yaml", FileRecord::KeptStale { sha256: Digest::of("c"), edited: true, declined: None }),
             ("manifests/d.yaml", FileRecord::Deleted),
         ];
         record.put(

@@ -62,7 +62,7 @@ fn condition(recorded: FileRecord, on_disk: Option<Digest>) -> Condition {
     match (recorded, on_disk) {
         (_, None) => Condition::Deleted,
         (FileRecord::Rendered { sha256, .. }, Some(disk)) if sha256 == disk => Condition::Unchanged,
-        (FileRecord::KeptStale { sha256 }, Some(disk)) if sha256 == disk => Condition::KeptStale,
+        (FileRecord::KeptStale { sha256, .. }, Some(disk)) if sha256 == disk => Condition::KeptStale,
         (FileRecord::Rendered { .. } | FileRecord::KeptStale { .. } | FileRecord::Deleted, Some(_)) => {
             Condition::Edited
         }

@@ -149,8 +149,9 @@ impl<'a> Transaction<'a> {
     }
 }
 
+/// Digests of secrets are no secrets, but nobody else's business either.
 fn record_file(record: &Record) -> File {
-    File::public(record.render())
+    File::private(record.render())
 }
 
 fn below(directory: &str, files: &[(String, File)]) -> Vec<(String, File)> {

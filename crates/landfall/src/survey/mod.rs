@@ -1,8 +1,21 @@
 //! The survey that `create install-config` holds on a terminal.
 
+mod general;
+mod given;
+mod platforms;
+mod ssh_keys;
+mod summary;
+#[cfg(test)]
+mod tests;
+
 pub(crate) use landfall_platform::survey::SurveyError;
-use landfall_platform::{Environment, survey::Prompter};
+use landfall_platform::{
+    Environment,
+    survey::{Answers, Prompter, conduct},
+};
 use serde_json::Value;
+
+use general::General;
 
 /// Asks for what `partial` lacks and returns the whole install-config as a tree.
 ///
@@ -13,6 +26,8 @@ pub(crate) async fn run(
     partial: Value,
     environment: &Environment,
 ) -> Result<Value, SurveyError> {
-    let _ = (prompter, environment);
-    Ok(partial)
+    let mut answers = Answers::default();
+    let mut general = General::new(partial, environment, &mut answers)?;
+    conduct(prompter, &mut general, &mut answers).await?;
+    general.finish(prompter, &answers)
 }

@@ -67,9 +67,6 @@ impl FromStr for EngineUrl {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(refuse("user and password do not belong in it"));
         }
-        if url.host_str().is_none_or(|host| host.is_empty() || host.contains(['_', '%'])) {
-            return Err(refuse("it has no valid host name"));
-        }
         if !matches!(url.path(), "" | "/" | "/ovirt-engine") && !url.path().starts_with(ROOT) {
             return Err(refuse("the path must be empty or begin with /ovirt-engine/"));
         }

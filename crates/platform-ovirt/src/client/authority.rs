@@ -19,9 +19,9 @@ pub struct Certificate {
     pub subject: String,
     /// Who vouches for it.
     pub issuer: String,
-    /// Since when it is valid.
+    /// The day from which it is valid.
     pub not_before: String,
-    /// Until when it is valid.
+    /// The day until which it is valid.
     pub not_after: String,
     /// SHA-256 of the certificate, in hexadecimal with colons, as `openssl x509 -fingerprint -sha256` shows it.
     pub fingerprint: String,
@@ -79,8 +79,8 @@ impl Certificate {
         Self {
             subject: certificate.subject().to_string(),
             issuer: certificate.issuer().to_string(),
-            not_before: certificate.validity().not_before.to_string(),
-            not_after: certificate.validity().not_after.to_string(),
+            not_before: certificate.validity().not_before.to_datetime().date().to_string(),
+            not_after: certificate.validity().not_after.to_datetime().date().to_string(),
             fingerprint,
             der: der.to_vec(),
         }
@@ -91,6 +91,9 @@ impl Certificate {
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, issuer, not_before, not_after, fingerprint, .. } = self;
-        write!(f, "subject  {subject}\nissuer   {issuer}\nvalid    {not_before} to {not_after}\nSHA-256  {fingerprint}")
+        // In two lines, because one would be broken by most terminals, and anywhere.
+        let (first, second) = fingerprint.split_at(fingerprint.len().div_ceil(2));
+        writeln!(f, "subject  {subject}\nissuer   {issuer}\nvalid    {not_before} to {not_after}")?;
+        write!(f, "SHA-256  {first}\n         {second}")
     }
 }

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_variable_goes_before_the_home_directory() {
         let home = Path::new("/home/me");
-        let at = |variables| CredentialsFile::locate(&environment(variables)).map(|file| file.path);
+        let at = |variables: &[(&str, &Path)]| CredentialsFile::locate(&environment(variables)).map(|file| file.path);
         assert_eq!(at(&[("HOME", home)]).unwrap(), home.join(".ovirt/ovirt-config.yaml"));
         assert_eq!(
             at(&[("HOME", home), ("OVIRT_CONFIG", Path::new("/etc/o.yaml"))]).unwrap(),
@@ -256,6 +256,35 @@ mod tests {
         file.write(&credentials()).unwrap();
         assert_eq!(mode(&file.path), 0o600);
         assert_eq!(std::fs::read_dir(file.path.parent().unwrap()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    fn read_back(user: &str, password: &str, trust: &Trust) -> Credentials {
+        let directory = tempfile::tempdir().unwrap();
+        let file = file(&directory.path().join("ovirt.yaml"));
+        std::fs::write(&file.path, "other: 1\n").unwrap();
+        let (user, password) = (user.to_owned(), password.into());
+        file.write(&Credentials { user, password, trust: trust.clone(), ..credentials() }).unwrap();
+        file.read().unwrap()
+    }
+
+    #[test]
+    fn what_yaml_would_take_for_something_else_is_read_back() {
+        for password in
+            ["yes", "null", "~", "0123", "1e3", "0x1f", " a ", "a: b", "- a", "#", "'", "\"", "{", "|", "\t", "\\", "…"]
+        {
+            let back = read_back("admin@internal", password, &Trust::System);
+            assert_eq!(back.password.expose_secret(), password);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read_back(user in "\\PC{1,20}", password in "\\PC{1,40}", bundle in "[ -~]{1,9}(\n[ -~]{0,9}){0,3}") {
+            proptest::prop_assume!(!user.trim().is_empty() && !bundle.trim().is_empty());
+            let trust = Trust::Only(bundle);
+            let back = read_back(&user, &password, &trust);
+            proptest::prop_assert_eq!((&back.user, back.password.expose_secret(), &back.trust), (&user, password.as_str(), &trust));
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn compose_offline(answers: &Answers) -> Composed {
         Choice::new(CONTINUE, "Continue without the engine and type ids and names"),
     ];
     let question = Question::select("The engine cannot be reached. What now?", choices)
-        .help("Without the engine nothing you type about it can be checked until the installation begins.");
+        .help("Without it nothing you type can be checked until the installation begins");
     Composed::Ask(question, vec![Notice::Warning(reason)])
 }
 
@@ -44,10 +44,10 @@ pub(super) fn judge_offline(choice: &str) -> Verdict {
 pub(super) fn compose_ca_file(answers: &Answers) -> Composed {
     let question = if is_offline(answers) {
         Question::text("File with the engine's CA certificate", Rule::anything())
-            .help("A PEM file. Leave it empty if this system trusts the engine's certificate anyway.")
+            .help("A PEM file; leave it empty if this system trusts the engine's certificate anyway")
     } else {
         Question::text("File with the engine's CA certificate", Rule::something())
-            .help("A PEM file with the CA that issued the certificate of the engine's web server.")
+            .help("A PEM file with the CA that issued the certificate of the engine's web server")
     };
     Composed::ask(question)
 }
@@ -55,9 +55,9 @@ pub(super) fn compose_ca_file(answers: &Answers) -> Composed {
 pub(super) fn compose_password(answers: &Answers) -> Composed {
     let message = format!("Password of {}", answers.text(key::USER).unwrap_or_default());
     let help = if is_offline(answers) {
-        "It is not shown. Without the engine it cannot be checked now."
+        "It is not shown, and cannot be checked without the engine"
     } else {
-        "It is not shown, is checked with the engine now, and is stored in the credentials file only."
+        "It is not shown, is checked now, and goes to the credentials file only"
     };
     Composed::ask(Question::secret(message, Rule::something()).help(help))
 }
@@ -76,7 +76,7 @@ impl Survey {
             Choice::new(ASK, "Another engine or user"),
         ];
         let question = Question::select("oVirt engine and user", choices)
-            .help("Another engine or user will take the place of the stored one in the file.");
+            .help("Another engine or user will take the place of the stored one in the file");
         Composed::Ask(question, notices)
     }
 
@@ -103,9 +103,13 @@ impl Survey {
     }
 
     pub(super) fn compose_url(&self) -> Composed {
-        let rule = Rule::new(|text| text.parse::<EngineUrl>().map(drop).map_err(|error| error.to_string()));
+        let rule = Rule::new(|text| match text.parse::<EngineUrl>() {
+            Ok(_) => Ok(()),
+            Err(Error::Address { reason, .. }) => Err(reason.to_owned()),
+            Err(error) => Err(error.to_string()),
+        });
         let question = Question::text("oVirt engine", rule)
-            .help("The engine's host name, with :port if it is not 443, or any URL of it. It is contacted now.");
+            .help("Its host name, or host:port, or any URL of it; it is contacted now");
         Composed::ask(match &self.stored {
             Some(stored) => question.preset_text(stored.engine.host()),
             None => question,
@@ -119,7 +123,7 @@ impl Survey {
         });
         let known = self.stored.as_ref().map_or(DEFAULT_USER, |stored| &stored.user);
         let question = Question::text("Engine user", rule)
-            .help("User name with its profile. With Keycloak the administrator is admin@ovirt@internalsso.");
+            .help("With its profile; where Keycloak is in use the administrator is admin@ovirt@internalsso");
         Composed::ask(question.preset_text(known))
     }
 
@@ -139,16 +143,18 @@ impl Survey {
         let (choices, notice) = match fetch_authority(&engine, self.limits).await {
             Ok(certificates) => {
                 let shown: Vec<String> = certificates.iter().map(ToString::to_string).collect();
-                let shown = format!("the engine at {engine} presents this CA certificate:\n{}", shown.join("\n"));
+                let shown = format!(
+                    "the engine at {engine} presents this CA certificate:\n{}\n\
+                     on the engine: openssl x509 -noout -sha256 -fingerprint -in /etc/pki/ovirt-engine/ca.pem",
+                    shown.join("\n")
+                );
                 self.presented = certificates;
                 (vec![own, Choice::new(TRUST, "Yes, the fingerprint is right")], Notice::Info(shown))
             }
             Err(error) => (vec![own], Notice::Warning(error.chain())),
         };
-        let question = Question::select("Trust this CA?", choices).help(
-            "Nothing vouches for it yet: compare the fingerprint with the one on the engine \
-             (openssl x509 -noout -sha256 -fingerprint -in /etc/pki/ovirt-engine/ca.pem).",
-        );
+        let question = Question::select("Trust this CA?", choices)
+            .help("Nothing vouches for it yet: compare with the fingerprint on the engine");
         Composed::Ask(question, vec![notice])
     }
 

@@ -183,7 +183,7 @@ impl survey::Survey for Survey {
             }
         }
         for (key, kind) in [(key::TEMPLATE, "template"), (key::DISK, "disk")] {
-            if let Some(text) = answers.text(key) {
+            if let Some(text) = answers.text(key).filter(|_| !answers.is_given(key)) {
                 section["image"] = json!({ kind: text.trim() });
             }
         }

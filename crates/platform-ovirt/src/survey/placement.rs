@@ -1,7 +1,7 @@
 //! Where the machines go: cluster, storage, network, and what their disks are made from.
 
-use landfall_platform::survey::{Answers, Choice, Composed, Key, Question, Rule};
-use uuid::Uuid;
+use landfall_platform::survey::{Answers, Choice, Composed, Field, Key, Question};
+use serde_json::Value;
 
 use super::{Survey, is_offline, key};
 use crate::{Client, Cluster, Error, Network, StorageDomain, Template};
@@ -141,30 +141,70 @@ fn choose(key: Key, choices: Vec<Choice>, nothing: impl Into<String>) -> Result<
     if choices.is_empty() {
         return Err(Stop::Impossible(nothing.into()));
     }
-    let Question { message, help, .. } = by_hand(key);
-    let question = Question { help, ..Question::select(message, choices) };
+    let Wording { message, help, .. } = wording(key);
+    let question = Question::select(message, choices).help(help);
     Ok(Composed::ask(if key == key::NETWORK { question.preset_text(MANAGEMENT_NETWORK) } else { question }))
 }
 
 /// The question as it is put without the engine.
 fn by_hand(key: Key) -> Question {
+    let Wording { message, by_hand, .. } = wording(key);
+    let field = Field::text(key);
+    let rule = |field: Field| field.rule(&Value::Null);
     match key {
-        key::CLUSTER => Question::text("oVirt cluster", uuid_rule(Needed::Yes)).help(
-            "The cluster of hosts that the machines run in; by hand: its id, from its page in the administration portal.",
-        ),
-        key::STORAGE_DOMAIN => Question::text("Storage domain", uuid_rule(Needed::Yes))
-            .help("Where the machines' disks go; by hand: the id of an active data domain."),
-        key::NETWORK => Question::text("Network", Rule::something())
-            .preset_text(MANAGEMENT_NETWORK)
-            .help("The network that the machines are attached to; by hand: its name."),
-        key::VNIC_PROFILE => Question::text("vNIC profile", uuid_rule(Needed::No))
-            .help("The profile of the machines' network cards; by hand: its id, or empty if the network has only one."),
         key::IMAGE => image_question(Templates::Some),
-        key::TEMPLATE => Question::text("Template", Rule::something())
-            .help("A template with an operating system that takes Ignition; it stays when the cluster is destroyed."),
-        _ => Question::text("Disk image", Rule::new(image_location))
-            .help("Path or https:// URL of a qcow2 image; it is uploaded and made into a template of the cluster's own."),
+        key::VNIC_PROFILE => Question::text(message, rule(field.optional())).help(by_hand),
+        key::NETWORK => Question::text(message, rule(field)).help(by_hand).preset_text(MANAGEMENT_NETWORK),
+        _ => Question::text(message, rule(field)).help(by_hand),
     }
+}
+
+/// How a question is put.
+struct Wording {
+    message: &'static str,
+    /// What it means, when there are choices.
+    help: &'static str,
+    /// What to type, when there are none.
+    by_hand: &'static str,
+}
+
+fn wording(key: Key) -> Wording {
+    let (message, help, by_hand) = match key {
+        key::CLUSTER => (
+            "oVirt cluster",
+            "The cluster of hosts that the machines run in",
+            "The id of the cluster that the machines run in, from the administration portal",
+        ),
+        key::STORAGE_DOMAIN => {
+            ("Storage domain", "Where the machines' disks go", "The id of the data domain for the machines' disks")
+        }
+        key::NETWORK => (
+            "Network",
+            "The network that the machines are attached to",
+            "The name of the network that the machines are attached to",
+        ),
+        key::VNIC_PROFILE => (
+            "vNIC profile",
+            "The profile of the machines' network cards",
+            "The id of the profile of the machines' network cards; empty if the network has only one",
+        ),
+        key::IMAGE => (
+            "Operating system of the machines",
+            "It must be one that reads Ignition: Fedora CoreOS, RHEL CoreOS, Flatcar",
+            "",
+        ),
+        key::TEMPLATE => (
+            "Template",
+            "It stays when the cluster is destroyed",
+            "The name of a template with an operating system that reads Ignition",
+        ),
+        _ => (
+            "Disk image",
+            "",
+            "Path or URL of a qcow2 image, which is uploaded and made into a template of the cluster's own",
+        ),
+    };
+    Wording { message, help, by_hand }
 }
 
 #[derive(Clone, Copy)]
@@ -181,36 +221,8 @@ fn image_question(templates: Templates) -> Question {
     if matches!(templates, Templates::Some) {
         choices.insert(0, Choice::new(TEMPLATE, "An existing template"));
     }
-    Question::select("Operating system of the machines", choices)
-        .help("It must be one that reads Ignition: Fedora CoreOS, RHEL CoreOS, Flatcar.")
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Needed {
-    Yes,
-    No,
-}
-
-fn uuid_rule(needed: Needed) -> Rule {
-    Rule::new(move |text| match (text.trim(), needed) {
-        ("", Needed::No) => Ok(()),
-        (text, _) => Uuid::try_parse(text)
-            .map(drop)
-            .map_err(|_| "an id looks like 5a0b6f2e-93c5-4b0c-9d1f-2f6e8c1a7b01".to_owned()),
-    })
-}
-
-fn image_location(text: &str) -> Result<(), String> {
-    let text = text.trim();
-    let is_url = text.contains("://");
-    match url::Url::parse(text) {
-        _ if text.is_empty() => Err("an answer is needed".to_owned()),
-        Ok(url) if is_url && !matches!(url.scheme(), "http" | "https") => {
-            Err(format!("images are fetched by http or https, not by {}", url.scheme()))
-        }
-        Err(error) if is_url => Err(error.to_string()),
-        _ => Ok(()),
-    }
+    let Wording { message, help, .. } = wording(key::IMAGE);
+    Question::select(message, choices).help(help)
 }
 
 fn described(name: &str, description: &str) -> String {

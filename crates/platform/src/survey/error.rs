@@ -22,8 +22,8 @@ pub enum SurveyError {
         /// What it said.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The credentials could not be stored.
-    #[error("storing the credentials for platform {platform} failed")]
+    /// The credentials could not be read or stored.
+    #[error("the credentials for platform {platform} cannot be read or stored")]
     Credentials {
         /// The platform, as the install-config spells it.
         platform: &'static str,

@@ -8,6 +8,7 @@
 mod answers;
 mod conduct;
 mod error;
+mod field;
 mod prompter;
 mod question;
 
@@ -18,6 +19,7 @@ use async_trait::async_trait;
 pub use answers::Answers;
 pub use conduct::{conduct, next};
 pub use error::SurveyError;
+pub use field::Field;
 pub use prompter::{Notice, Prompter, Reply};
 pub use question::{Answer, Choice, Input, Key, Question, Rule};
 

@@ -64,8 +64,9 @@ impl Disk for FaultyDisk {
         self.operation(|| Os.write_new(path, file), || Os.write_new(path, &half).unwrap())
     }
 
-    fn sync(&self, paths: &[PathBuf]) -> io::Result<()> {
-        self.operation(|| Os.sync(paths), || {})
+    /// Counts, but does not wait for the disk: no test can take the power away.
+    fn sync(&self, _paths: &[PathBuf]) -> io::Result<()> {
+        self.operation(|| Ok(()), || {})
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use landfall_platform::{File, FileSet};
 
 use crate::{
-    Choices, Committed, Digest, Evaluation, Holder, Inputs, Locked, Membership, Plan, Result, Stage, Transaction,
-    Unsettled, WorkDir, disk::Disk,
+    Choices, Committed, Digest, Evaluation, Holder, Inputs, Locked, Membership, Plan, Rendering, Result, Stage,
+    Transaction, Unsettled, WorkDir, disk::Disk,
 };
 
 const STAGE: Stage = Stage { name: "manifests", membership: Membership::Open { directories: &["manifests"] } };
@@ -28,7 +28,11 @@ struct Source {
 }
 
 /// Files that depend on the input, on nothing, on the nonce, and one that exists only for some inputs.
-fn render(source: Source) -> FileSet {
+fn render(source: Source) -> Rendering {
+    Rendering::with_template(files(source), &files(Source { nonce: 0, ..source }))
+}
+
+fn files(source: Source) -> FileSet {
     let Source { config, nonce } = source;
     let mut files = FileSet::default();
     files.insert("manifests/constant.yaml", File::public("constant"));
@@ -54,9 +58,19 @@ fn plan(locked: &Locked, source: Source, choices: &Choices) -> Result<Plan, Unse
     let rendered = render(source);
     let record = locked.dir().record().unwrap();
     let record = record.stage(STAGE.name);
-    let on_disk = locked.dir().sight(STAGE, record, &rendered).unwrap();
-    let inputs = Inputs::default().with("install-config.yaml", Digest::of([source.config]));
-    Evaluation::new(STAGE, record, &on_disk, &rendered, inputs).settle(choices)
+    let on_disk = locked.dir().sight(STAGE, record, rendered.files()).unwrap();
+    Evaluation::new(STAGE, record, &on_disk, &rendered, inputs(source)).settle(choices)
+}
+
+fn keep(locked: &Locked, source: Source) -> Option<Plan> {
+    let record = locked.dir().record().unwrap();
+    let record = record.stage(STAGE.name);
+    let on_disk = locked.dir().sight(STAGE, record, &FileSet::default()).unwrap();
+    Plan::keep(STAGE, record, &on_disk, &inputs(source), &Choices::default())
+}
+
+fn inputs(source: Source) -> Inputs {
+    Inputs::default().with("install-config.yaml", Digest::of([source.config]))
 }
 
 fn commit(locked: &Locked, plan: &Plan, disk: &dyn Disk) -> Result<Committed> {

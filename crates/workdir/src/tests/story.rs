@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{
     Source, commit, contents,
     faulty_disk::{Fault, FaultyDisk},
-    lock, plan,
+    keep, lock, plan,
 };
 use crate::{Choice, Choices, Outcome, disk::Os};
 
@@ -84,6 +84,9 @@ fn run(root: &Path, source: Source, choices: &Choices, crash: Option<usize>) {
     assert!(!again.outcomes().any(|(_, outcome)| outcome.writes() || outcome == Outcome::Remove), "{again:?}");
     assert!(!commit(&locked, &again, &Os).unwrap().changed, "a run that ended leaves nothing to do");
     assert_eq!(again.effective(), effective);
+    let kept = keep(&locked, source).expect("the stage is complete and its inputs are the same");
+    assert_eq!(kept.effective(), effective);
+    assert!(!commit(&locked, &kept, &Os).unwrap().changed, "keeping a stage changes it");
 }
 
 proptest! {

@@ -1,0 +1,158 @@
+//! The command line: commands, flags and their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{commands, exit::ExitStatus};
+
+/// Installs Kubernetes and OpenShift clusters on platforms that have no installer of their own.
+#[derive(Debug, Parser)]
+#[command(
+    name = "landfall",
+    version,
+    max_term_width = 100,
+    propagate_version = false,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_long_help = exit_codes()
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Globals {
+    /// Install directory: holds the install-config and everything that is made from it
+    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// How much to tell
+    #[arg(long, global = true, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
+    pub(crate) log_level: LogLevel,
+
+    /// Tell only errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// When to use colours
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+
+    /// Form of what is printed to stdout
+    #[arg(long, global = true, value_enum, value_name = "FORM", default_value_t = Output::Text)]
+    pub(crate) output: Output,
+}
+
+impl Globals {
+    /// The level that holds once `--quiet` is taken into account.
+    pub(crate) fn effective_log_level(&self) -> LogLevel {
+        if self.quiet { LogLevel::Error } else { self.log_level }
+    }
+}
+
+/// How much to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// What went wrong
+    Error,
+    /// Also what you should know
+    Warn,
+    /// Also what was done
+    Info,
+    /// Also what happens inside
+    Debug,
+    /// Everything
+    Trace,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Form of what is printed to stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make the install-config, or files from it
+    #[command(subcommand)]
+    Create(Create),
+    /// Say what a field of the install-config means
+    Explain(commands::explain::Explain),
+    /// Say where an install directory stands: stages, edits, certificates
+    Status(commands::status::Status),
+    /// Draw what is made from what
+    Graph(commands::graph::Graph),
+    /// Print the version
+    Version(commands::version::Version),
+    /// Print a completion script for a shell
+    Completion(commands::completion::Completion),
+    /// Print the reference of the command line as Markdown
+    #[command(hide = true)]
+    Docs(commands::docs::Docs),
+}
+
+/// The targets, in the order in which each is made from the one before it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Create {
+    /// Make install-config.yaml, from answers, flags or a file
+    InstallConfig(commands::create::install_config::InstallConfig),
+    /// Make the manifests that the cluster starts with; edit them if you like
+    Manifests(commands::create::Derive),
+    /// Make what the machines boot with, and the kubeconfig
+    IgnitionConfigs(commands::create::Derive),
+}
+
+impl Command {
+    /// The command's name with its target, for the lock and the log: no arguments, which may be secret.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Create(Create::InstallConfig(_)) => "create install-config",
+            Self::Create(Create::Manifests(_)) => "create manifests",
+            Self::Create(Create::IgnitionConfigs(_)) => "create ignition-configs",
+            Self::Explain(_) => "explain",
+            Self::Status(_) => "status",
+            Self::Graph(_) => "graph",
+            Self::Version(_) => "version",
+            Self::Completion(_) => "completion",
+            Self::Docs(_) => "docs",
+        }
+    }
+}
+
+fn exit_codes() -> String {
+    let lines = ExitStatus::ALL.map(|status| format!("\n  {}  {}", status.code(), status.meaning()));
+    format!("Exit codes:{}", lines.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,77 @@
+//! What the program itself finds wrong; the rest comes from the libraries.
+
+use std::{io, path::PathBuf};
+
+use landfall_config::ConfigError;
+
+use crate::exit::ExitStatus;
+
+/// What the program itself finds wrong.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot read {}, which {named_by} names", path.display())]
+    ReadInput { path: PathBuf, named_by: &'static str, source: io::Error },
+    #[error("{}, which {named_by} names, is not UTF-8 text", path.display())]
+    InputNotText { path: PathBuf, named_by: &'static str },
+    #[error("cannot write {}", path.display())]
+    WriteOutput { path: PathBuf, source: io::Error },
+    #[error("there is no {}", path.display())]
+    NoInstallConfig { path: PathBuf },
+    #[error("{} exists already", path.display())]
+    InstallConfigExists { path: PathBuf },
+    #[error("what was given does not make an install-config")]
+    Incomplete(#[source] ConfigError),
+    #[error("{} was begun with another distribution", path.display())]
+    OtherDistribution { path: PathBuf },
+    #[error("manifests of two renderings of openshift-install cannot be mixed: their authorities differ")]
+    MixedRenderings,
+    #[error("{} belongs to a cluster, but .landfall/cluster.json, which names it, is gone", path.display())]
+    IdentityGone { path: PathBuf },
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    pub(crate) fn status(&self) -> ExitStatus {
+        match self {
+            Self::Usage(_) => ExitStatus::Usage,
+            Self::WriteOutput { .. } | Self::Signals(_) => ExitStatus::Failure,
+            Self::Interrupted => ExitStatus::Interrupted,
+            Self::ReadInput { .. }
+            | Self::InputNotText { .. }
+            | Self::NoInstallConfig { .. }
+            | Self::InstallConfigExists { .. }
+            | Self::Incomplete(_)
+            | Self::OtherDistribution { .. }
+            | Self::MixedRenderings
+            | Self::IdentityGone { .. } => ExitStatus::Config,
+        }
+    }
+
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoInstallConfig { .. } => {
+                "make one with 'landfall create install-config', or name another directory with --dir"
+            }
+            Self::InstallConfigExists { .. } => {
+                "edit it, or replace it with --overwrite; a copy of it then goes to .landfall/backup"
+            }
+            Self::Incomplete(_) => {
+                "give what is missing with flags, --set path=value or --from FILE, or run in a terminal to be asked; \
+                 'landfall explain PATH' says what a field means"
+            }
+            Self::OtherDistribution { .. } => {
+                "put the distribution back, or copy install-config.yaml to an empty directory and go on there"
+            }
+            Self::MixedRenderings => "use --regenerate or --keep-stale for all of them",
+            Self::IdentityGone { .. } => {
+                "put back a copy of it: without the infra id the objects of the cluster are not found again"
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! From an error to what the user is told and how the program ends: the one place where that is decided.
+
+use std::error::Error as StdError;
+
+use landfall_config::{ConfigError, UnknownField, tree::SetError};
+use landfall_platform::survey::SurveyError;
+use landfall_workdir::Unsettled;
+
+use crate::{error::Error, exit::ExitStatus};
+
+/// What the user is told about an error besides its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) status: ExitStatus,
+    pub(crate) hint: Option<&'static str>,
+}
+
+const STALE: &str = "--regenerate writes them anew and keeps a copy of what was edited under .landfall/backup; \
+    --keep-stale uses them as they are; both take a file as well, as in --regenerate=manifests/a.yaml";
+const CONFIG: &str = "'landfall explain PATH' says what a field means and what it may hold";
+
+impl Failure {
+    /// Judges an error by the outermost cause that says something.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        error.chain().find_map(judge).unwrap_or(Self { status: ExitStatus::Failure, hint: None })
+    }
+}
+
+fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
+    let failure = |status, hint| Some(Failure { status, hint });
+    if let Some(error) = cause.downcast_ref::<Error>() {
+        failure(error.status(), error.hint())
+    } else if let Some(error) = cause.downcast_ref::<landfall_workdir::Error>() {
+        failure(ExitStatus::Config, error.hint())
+    } else if cause.is::<Unsettled>() {
+        failure(ExitStatus::Config, Some(STALE))
+    } else if let Some(error) = cause.downcast_ref::<ConfigError>() {
+        let invalid = matches!(error, ConfigError::Invalid(_));
+        failure(ExitStatus::Config, invalid.then_some(CONFIG))
+    } else if cause.is::<SetError>() || cause.is::<UnknownField>() {
+        failure(ExitStatus::Usage, None)
+    } else if cause.is::<landfall_assets::Error>() || cause.is::<landfall_assets::openshift::Error>() {
+        failure(ExitStatus::Config, None)
+    } else if let Some(error) = cause.downcast_ref::<SurveyError>() {
+        failure(survey_status(error), None)
+    } else {
+        None
+    }
+}
+
+fn survey_status(error: &SurveyError) -> ExitStatus {
+    match error {
+        SurveyError::Abandoned => ExitStatus::Interrupted,
+        SurveyError::Given(_) | SurveyError::Credentials { .. } => ExitStatus::Config,
+        SurveyError::Platform { .. } => ExitStatus::Infrastructure,
+        SurveyError::Terminal(_) => ExitStatus::Failure,
+    }
+}

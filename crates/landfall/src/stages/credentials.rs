@@ -1,0 +1,66 @@
+//! The platform's credentials, for the machine controller in the cluster.
+
+use landfall_assets::Credentials;
+use landfall_config::Platform;
+use landfall_platform::Environment;
+use landfall_platform_ovirt as ovirt;
+use landfall_wire::Trust;
+use landfall_workdir::Digest;
+use secrecy::ExposeSecret as _;
+
+use crate::printer::Printer;
+
+/// Reads the credentials from the platform's customary file. Without them the cluster can be installed as well, so their
+/// absence is only told.
+pub(super) fn credentials(
+    platform: &Platform,
+    environment: &Environment,
+    printer: Printer,
+) -> anyhow::Result<Option<Credentials>> {
+    let found = match platform {
+        Platform::Ovirt(_) => ovirt_credentials(environment, printer)?,
+    };
+    Ok(found
+        .inspect_err(|reason| {
+            printer.warn(format_args!("{reason}, so the manifests hold no credentials for the machine controller"));
+        })
+        .ok())
+}
+
+/// What the manifests are derived from as far as credentials go.
+pub(super) fn digest(credentials: Option<&Credentials>) -> Digest {
+    let all = credentials.into_iter().flatten();
+    Digest::of_parts(all.map(|(key, value)| (key.as_str(), value.as_bytes())))
+}
+
+/// The credentials, or why there are none. A file that is there and cannot be used is an error.
+fn ovirt_credentials(environment: &Environment, printer: Printer) -> Result<Result<Credentials, String>, ovirt::Error> {
+    let file = match ovirt::CredentialsFile::locate(environment) {
+        Ok(file) => file,
+        Err(error @ ovirt::Error::NoHome) => return Ok(Err(error.to_string())),
+        Err(error) => return Err(error),
+    };
+    if let Some(warning) = file.exposure() {
+        printer.warn(warning);
+    }
+    let missing = || format!("{} does not exist or is incomplete", file.path().display());
+    Ok(file.read_if_complete()?.map(|credentials| ovirt_secret(&credentials)).ok_or_else(missing))
+}
+
+/// The keys of the Secret that machine controllers for oVirt read.
+fn ovirt_secret(credentials: &ovirt::Credentials) -> Credentials {
+    let (insecure, bundle) = match &credentials.trust {
+        Trust::System => (false, ""),
+        Trust::Only(bundle) => (false, bundle.as_str()),
+        Trust::Unverified => (true, ""),
+    };
+    [
+        ("ovirt_url", credentials.engine.api().to_string()),
+        ("ovirt_username", credentials.user.clone()),
+        ("ovirt_password", credentials.password.expose_secret().to_owned()),
+        ("ovirt_insecure", insecure.to_string()),
+        ("ovirt_ca_bundle", bundle.to_owned()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+    .into()
+}

@@ -1,0 +1,32 @@
+//! The stages that derive files from the install-config: the same walk for every distribution.
+
+mod certificates;
+mod credentials;
+mod derive;
+mod desk;
+mod kubernetes;
+mod openshift;
+mod scratch;
+mod source;
+mod standing;
+
+pub(crate) use certificates::{Certificate, certificates_in};
+pub(crate) use derive::{Derived, derive};
+pub(crate) use source::Source;
+pub(crate) use standing::standings;
+
+use landfall_workdir::{Membership, Stage};
+
+/// The manifests. The user edits, deletes and adds some.
+pub(crate) const MANIFESTS: Stage =
+    Stage { name: "manifests", membership: Membership::Open { directories: &["manifests", "openshift"] } };
+
+/// What the machines boot with, and what the user needs to reach the cluster.
+pub(crate) const IGNITION_CONFIGS: Stage = Stage { name: "ignition-configs", membership: Membership::Closed };
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Target {
+    Manifests,
+    IgnitionConfigs,
+}
