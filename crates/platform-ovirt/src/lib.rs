@@ -3,7 +3,7 @@
 //! The engine is spoken to through [`Client`]; its address and credentials live in the file that oVirt's other tools use
 //! ([`CredentialsFile`]); [`Survey`] asks for both and for the platform's section of the install-config.
 
-mod client;
+pub mod client;
 mod credentials;
 mod discover;
 mod error;
