@@ -51,6 +51,32 @@ pub enum Error {
         /// What the engine said.
         answer: String,
     },
+    /// Something is in a state from which it does not recover by itself.
+    #[error("{object} at {engine} is {state}")]
+    State {
+        /// What.
+        object: String,
+        /// Which engine.
+        engine: String,
+        /// Its state, in the engine's word.
+        state: String,
+    },
+    /// Something with the name that an object needs exists and does not belong to the cluster.
+    #[error("{object} exists at {engine} and does not belong to the cluster")]
+    Foreign {
+        /// What.
+        object: String,
+        /// Which engine.
+        engine: String,
+    },
+    /// Something that an object refers to does not exist.
+    #[error("{object} does not exist at {engine}")]
+    Missing {
+        /// What.
+        object: String,
+        /// Which engine.
+        engine: String,
+    },
     /// A text is not a CA certificate.
     #[error("{origin} is not a CA certificate in PEM form: {reason}")]
     Authority {
@@ -90,18 +116,38 @@ pub enum Error {
     },
 }
 
+/// What kind of trouble a fault is.
+///
+/// The engine has one status, 409, for everything that is in the way: an operation under way, a name that is taken, hosts
+/// and storage that are full. Its texts are all there is to tell them apart; they come from its message catalogue
+/// (`AppErrors.properties`) and have not changed in years. What is not recognised counts as an operation under way, because
+/// that is what passes.
+fn fault_class(status: u16, detail: &str) -> ErrorClass {
+    let says = |phrase: &str| detail.to_ascii_lowercase().contains(phrase);
+    match status {
+        401 | 403 => ErrorClass::Auth,
+        404 => ErrorClass::NotFound,
+        409 if says("no host that satisfies") || says("low disk space") || says("quota") => ErrorClass::Capacity,
+        409 if says("name is already in use") || says("already exists") => ErrorClass::Invalid,
+        409 => ErrorClass::Locked,
+        500.. => ErrorClass::Transient,
+        _ => ErrorClass::Invalid,
+    }
+}
+
 impl Error {
     /// What kind of failure it is.
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Exchange { source, .. } => source.class(),
-            Self::Fault { status: 404, .. } => ErrorClass::NotFound,
-            Self::Fault { status: 409, .. } => ErrorClass::Locked,
-            Self::Fault { status: 401 | 403, .. } | Self::Login { .. } => ErrorClass::Auth,
-            Self::Fault { status: 500.., .. } => ErrorClass::Transient,
-            Self::Fault { .. }
-            | Self::Address { .. }
+            Self::Fault { status, detail, .. } => fault_class(*status, detail),
+            Self::Login { .. } => ErrorClass::Auth,
+            Self::Missing { .. } => ErrorClass::NotFound,
+            Self::State { state, .. } if state == "locked" => ErrorClass::Locked,
+            Self::State { .. } => ErrorClass::Invalid,
+            Self::Address { .. }
             | Self::Authority { .. }
+            | Self::Foreign { .. }
             | Self::NoHome
             | Self::File { .. }
             | Self::Format { .. }
@@ -123,6 +169,11 @@ impl Error {
             cause = error.source();
         }
         text
+    }
+
+    /// Whether a name is taken by an object that was made meanwhile, perhaps by a request whose answer was lost.
+    pub(crate) fn is_name_taken(&self) -> bool {
+        matches!(self, Self::Fault { status: 409, .. }) && self.class() == ErrorClass::Invalid
     }
 
     /// Whether the engine's certificate is what failed.

@@ -1,10 +1,10 @@
 //! The HTTP client.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use bytes::BytesMut;
-use reqwest::{Certificate, redirect::Policy};
-use secrecy::ExposeSecret;
+use reqwest::{Certificate, header::CONTENT_TYPE, redirect::Policy};
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{Error, Reply, Request, Trust, request::Body};
 
@@ -38,6 +38,11 @@ pub struct Client {
 impl Client {
     /// A client that trusts as told.
     pub fn new(trust: &Trust, limits: Limits) -> Result<Self, Error> {
+        Self::builder(trust, limits)?.build()
+    }
+
+    /// A client that trusts as told, to be made more particular.
+    pub fn builder(trust: &Trust, limits: Limits) -> Result<ClientBuilder, Error> {
         let builder = reqwest::Client::builder()
             .user_agent(concat!("landfall/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(limits.connect)
@@ -54,7 +59,7 @@ impl Client {
             }
             Trust::Unverified => builder.tls_danger_accept_invalid_certs(true),
         };
-        Ok(Self { http: builder.build().map_err(Error::Roots)?, limits })
+        Ok(ClientBuilder { builder, limits })
     }
 
     /// Sends a request and reads the whole answer, whatever its status.
@@ -66,6 +71,8 @@ impl Client {
         }
         builder = match body {
             Body::None => builder,
+            Body::Json(document) => builder.header(CONTENT_TYPE, "application/json").body(document),
+            Body::Raw(contents) => builder.body(contents),
             Body::Form(fields) => {
                 let fields: Vec<(&str, &str)> =
                     fields.iter().map(|(name, value)| (*name, value.expose_secret())).collect();
@@ -88,5 +95,40 @@ impl Client {
             headers: response.headers().clone(),
             contents: contents.freeze(),
         })
+    }
+}
+
+/// A client in the making.
+#[derive(Debug)]
+pub struct ClientBuilder {
+    builder: reqwest::ClientBuilder,
+    limits: Limits,
+}
+
+/// What a client shows a server that asks who it is.
+pub struct Identity<'a> {
+    /// Certificate in PEM form.
+    pub certificate: &'a str,
+    /// Private key in PEM form.
+    pub key: &'a SecretString,
+}
+
+impl ClientBuilder {
+    /// With an identity.
+    pub fn identity(self, identity: &Identity<'_>) -> Result<Self, Error> {
+        let pem = format!("{}\n{}", identity.certificate, identity.key.expose_secret());
+        let identity = reqwest::Identity::from_pem(pem.as_bytes()).map_err(Error::Identity)?;
+        Ok(Self { builder: self.builder.identity(identity), ..self })
+    }
+
+    /// With an address for a name, instead of what DNS says.
+    #[must_use]
+    pub fn resolve(self, name: &str, address: SocketAddr) -> Self {
+        Self { builder: self.builder.resolve(name, address), ..self }
+    }
+
+    /// The client.
+    pub fn build(self) -> Result<Client, Error> {
+        Ok(Client { http: self.builder.build().map_err(Error::Roots)?, limits: self.limits })
     }
 }

@@ -14,6 +14,9 @@ pub enum Error {
     /// The CA certificates are not readable.
     #[error("the CA certificates cannot be used")]
     Roots(#[source] reqwest::Error),
+    /// The client certificate and key are not usable.
+    #[error("the client certificate and key cannot be used")]
+    Identity(#[source] reqwest::Error),
     /// The PEM text holds no certificate.
     #[error("the PEM text for the CA holds no certificate")]
     NoRoots,
@@ -102,6 +105,7 @@ impl Error {
             Self::Connect { .. } | Self::Timeout { .. } | Self::Broken { .. } => ErrorClass::Transient,
             Self::Status { status, .. } => class_of(*status),
             Self::Roots(_)
+            | Self::Identity(_)
             | Self::NoRoots
             | Self::Certificate { .. }
             | Self::TooLarge { .. }

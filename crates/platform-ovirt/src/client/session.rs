@@ -1,9 +1,12 @@
-//! A session with an engine: login, and reading resources.
+//! A session with an engine: login, and the four verbs.
 
-use landfall_wire::{Limits, Reply, Request, Trust};
+use landfall_platform::ErrorClass;
+use landfall_wire::{Limits, Method, Request, Trust};
 use secrecy::SecretString;
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use tokio::sync::Mutex;
+use url::Url;
 
 use crate::{Error, client::EngineUrl};
 
@@ -30,6 +33,14 @@ struct Grant {
     error_code: Option<String>,
     error: Option<String>,
     error_description: Option<String>,
+}
+
+/// What the engine answers when it refuses: a bare fault, or for an action one inside of it.
+#[derive(Deserialize)]
+struct Failure {
+    fault: Option<Fault>,
+    #[serde(flatten)]
+    bare: Fault,
 }
 
 #[derive(Deserialize)]
@@ -72,34 +83,69 @@ impl Client {
 
     /// Reads a resource: `clusters`, `networks/<id>/vnicprofiles`.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
-        let attempt = || format!("reading {}", if path.is_empty() { "the API's root" } else { path });
-        let mut reply = self.send(path).await?;
+        let attempt = format!("reading {}", if path.is_empty() { "the API's root" } else { path });
+        self.call(&attempt, path, Request::get).await
+    }
+
+    /// Reads an object that may not exist.
+    pub(super) async fn get_existing<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, Error> {
+        match self.get(path).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates an object in a collection, or carries out an action.
+    pub(super) async fn post<T: DeserializeOwned>(&self, attempt: &str, path: &str, body: &Value) -> Result<T, Error> {
+        self.call(attempt, path, |url| Request::json(Method::POST, url, body)).await
+    }
+
+    /// Changes an object.
+    pub(super) async fn put<T: DeserializeOwned>(&self, attempt: &str, path: &str, body: &Value) -> Result<T, Error> {
+        self.call(attempt, path, |url| Request::json(Method::PUT, url, body)).await
+    }
+
+    /// Deletes an object. That it is not there is as good.
+    pub(super) async fn delete(&self, attempt: &str, path: &str) -> Result<(), Error> {
+        match self.call::<Value>(attempt, path, Request::delete).await {
+            Err(error) if error.class() != ErrorClass::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        attempt: &str,
+        path: &str,
+        request: impl Fn(Url) -> Request,
+    ) -> Result<T, Error> {
+        let failed = |source| Error::exchange(attempt, &self.engine, source);
+        let url = if path.is_empty() { self.engine.api() } else { self.engine.resource(path) };
+        let send = async || {
+            let request = request(url.clone()).accept_json().bearer(&self.token().await?);
+            self.http.send(request).await.map_err(failed)
+        };
+        let mut reply = send().await?;
         if reply.status() == 401 {
+            // The engine has forgotten the session. Nothing was done, so any request may be repeated with a new token.
             self.token.lock().await.take();
-            reply = self.send(path).await?;
+            reply = send().await?;
         }
         if reply.status() >= 400
             && !reply.is_web_page()
-            && let Ok(fault) = reply.json::<Fault>()
+            && let Ok(failure) = reply.json::<Failure>()
         {
-            let Fault { reason, detail } = fault;
+            let Fault { reason, detail } = failure.fault.unwrap_or(failure.bare);
             return Err(Error::Fault {
-                attempt: attempt(),
+                attempt: attempt.to_owned(),
                 engine: self.engine.host(),
                 status: reply.status(),
                 reason,
                 detail,
             });
         }
-        let failed = |source| Error::exchange(attempt(), &self.engine, source);
         reply.successful().and_then(|reply| reply.json()).map_err(failed)
-    }
-
-    async fn send(&self, path: &str) -> Result<Reply, Error> {
-        let token = self.token().await?;
-        let url = if path.is_empty() { self.engine.api() } else { self.engine.resource(path) };
-        let request = Request::get(url).accept_json().bearer(&token);
-        self.http.send(request).await.map_err(|source| Error::exchange(format!("reading {path}"), &self.engine, source))
     }
 
     async fn token(&self) -> Result<SecretString, Error> {

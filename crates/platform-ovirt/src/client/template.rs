@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use super::{Cluster, Reference};
+use super::{Cluster, Reference, number, search};
 use crate::{Client, Error};
 
 /// The operating system type with which the engine hands a machine its Ignition config unchanged.
@@ -28,6 +28,15 @@ impl Template {
     }
 }
 
+/// A template that machines can be made from now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsableTemplate {
+    /// Its id.
+    pub id: String,
+    /// Ids of its disks.
+    pub disk_ids: Vec<String>,
+}
+
 #[derive(Deserialize)]
 struct Templates {
     #[serde(default)]
@@ -41,6 +50,22 @@ struct Entry {
     status: Option<String>,
     os: Option<Os>,
     cluster: Option<Reference>,
+    #[serde(default)]
+    version: Version,
+    #[serde(default)]
+    disk_attachments: DiskAttachments,
+}
+
+#[derive(Default, Deserialize)]
+struct Version {
+    #[serde(default, deserialize_with = "number::required")]
+    version_number: u64,
+}
+
+#[derive(Default, Deserialize)]
+struct DiskAttachments {
+    #[serde(default)]
+    disk_attachment: Vec<Reference>,
 }
 
 #[derive(Deserialize)]
@@ -66,5 +91,27 @@ impl Client {
         let mut listed = HashSet::new();
         templates.retain(|template| listed.insert(template.name.clone()));
         Ok(templates)
+    }
+
+    /// The newest version of the template with a name. One that is still being made is [locked](ErrorClass::Locked).
+    pub async fn usable_template(&self, name: &str) -> Result<UsableTemplate, Error> {
+        let path = format!("{}&follow=disk_attachments", search("templates", &format!("name=\"{name}\"")));
+        let Templates { template } = self.get(&path).await?;
+        let newest = template.into_iter().filter(|entry| entry.name == name).max_by_key(|entry| entry.version.version_number);
+        let object = || format!("template {name}");
+        let Some(entry) = newest else {
+            return Err(Error::Missing { object: object(), engine: self.engine().host() });
+        };
+        match entry.status.as_deref() {
+            Some("ok") => {
+                let disk_ids = entry.disk_attachments.disk_attachment.into_iter().map(|disk| disk.id).collect();
+                Ok(UsableTemplate { id: entry.id, disk_ids })
+            }
+            status => Err(Error::State {
+                object: object(),
+                engine: self.engine().host(),
+                state: status.unwrap_or("in an unknown state").to_owned(),
+            }),
+        }
     }
 }
