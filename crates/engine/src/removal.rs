@@ -57,6 +57,22 @@ pub async fn unwind(bind: &dyn Bind, journal: &Journal, options: &Options) -> Re
     remove_all(&steps, bind, journal, options).await
 }
 
+/// Removes some steps that nothing needs any more, such as a machine that only the beginning of an installation needed.
+pub async fn retire(
+    steps: &[StepId],
+    bind: &dyn Bind,
+    journal: &Journal,
+    options: &Options,
+) -> Result<(), RemovalError> {
+    let snapshot = journal.snapshot().await?;
+    let steps = snapshot
+        .remaining()
+        .filter(|entry| steps.contains(&entry.spec.id))
+        .map(|entry| (entry.spec.id.clone(), Target::known(entry)))
+        .collect();
+    remove_all(&steps, bind, journal, options).await
+}
+
 /// Removes all that the journal knows and all that carries the cluster's mark, and makes sure that nothing remains.
 pub async fn destroy(
     bind: &dyn Bind,

@@ -29,6 +29,10 @@ pub(crate) enum Error {
     MixedRenderings,
     #[error("{} belongs to a cluster, but .landfall/cluster.json, which names it, is gone", path.display())]
     IdentityGone { path: PathBuf },
+    #[error("{} holds no cluster", path.display())]
+    NoCluster { path: PathBuf },
+    #[error("cannot read the journal")]
+    Journal(#[source] landfall_engine::JournalError),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
     #[error("interrupted")]
@@ -48,6 +52,8 @@ impl Error {
             | Self::Incomplete(_)
             | Self::OtherDistribution { .. }
             | Self::MixedRenderings
+            | Self::NoCluster { .. }
+            | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
         }
     }
@@ -66,6 +72,9 @@ impl Error {
             }
             Self::OtherDistribution { .. } => {
                 "put the distribution back, or copy install-config.yaml to an empty directory and go on there"
+            }
+            Self::NoCluster { .. } => {
+                "name the install directory with --dir; if it is lost, 'landfall destroy cluster --infra-id ID' needs none"
             }
             Self::MixedRenderings => "use --regenerate or --keep-stale for all of them",
             Self::IdentityGone { .. } => {
