@@ -67,7 +67,7 @@ pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::R
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
     let request = Request { target, source: &source, choices: &choices, program: args.openshift_install.as_deref() };
-    let derived = derive(&request, &locked, context, &interrupt)
+    let derived = derive(&request, &locked, context, interrupt)
         .inspect_err(|error| error.downcast_ref::<Unsettled>().into_iter().for_each(|open| show(printer, open)))?;
     summary::tell(printer, target, &derived);
     Ok(printer.summary(&summary::Summary::new(&derived))?)
