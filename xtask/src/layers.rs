@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // beside the layers
+    ("landfall-testkit", &["landfall-platform"]),
     ("landfall-simulator", &[]),
     ("xtask", &[]),
 ];
@@ -65,7 +66,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     if !output.status.success() {
         bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let metadata: Metadata = serde_json::from_slice(&output.stdout).context("cannot read what cargo metadata printed")?;
+    let metadata: Metadata =
+        serde_json::from_slice(&output.stdout).context("cannot read what cargo metadata printed")?;
     let wrong = violations(&metadata);
     if !wrong.is_empty() {
         bail!("the layers of docs/architecture.md are broken:\n  {}", wrong.join("\n  "));

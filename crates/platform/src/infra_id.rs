@@ -19,7 +19,9 @@ pub struct InfraId(String);
 
 /// Why a text is not an infra id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not an infra id: lower case letters, digits and hyphens, at most 27 characters, beginning with a letter or digit")]
+#[error(
+    "'{0}' is not an infra id: lower case letters, digits and hyphens, at most 27 characters, beginning with a letter or digit"
+)]
 pub struct InfraIdError(String);
 
 impl InfraId {
