@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // beside the layers
+    ("landfall-testkit", &["landfall-platform"]),
     ("landfall-simulator", &[]),
     ("xtask", &[]),
 ];

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 pub use crate::parse::parse_tree;
 use crate::{
-    ConfigError,
+    ConfigError, Problem,
     path::{self, Segment},
     schema::{Kind, Node},
     yaml,
@@ -105,6 +105,16 @@ fn step<'a>(value: &'a mut Value, segment: &Segment, above: &[Segment]) -> Resul
     }
 }
 
+/// What is wrong with one field, in a configuration that is still being put together and may lack others.
+pub fn problems_at(tree: &Value, path: &str) -> Vec<Problem> {
+    match parse_tree(tree.clone()) {
+        Err(ConfigError::Invalid(problems)) => {
+            problems.iter().filter(|problem| path::is_within(&problem.path, path)).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Lays one tree over another: mappings are merged key by key, anything else takes the place of what was there.
 pub fn merge(base: &mut Value, over: Value) {
     match (base, over) {
@@ -199,6 +209,18 @@ mod tests {
         assert_eq!(error("compute.name=x"), "compute is a list, so 'name' cannot be set in it");
         assert_eq!(error("baseDomain.x=y"), "baseDomain is a single value, so 'x' cannot be set in it");
         assert_eq!(error("compute=[a"), "the value of compute cannot be read");
+    }
+
+    #[test]
+    fn judges_one_field_of_an_unfinished_configuration() {
+        let wrong = |assignments: &[&str], path: &str| !problems_at(&after(json!({}), assignments), path).is_empty();
+        assert!(wrong(&["metadata.name=My.Cluster"], "metadata.name"));
+        assert!(!wrong(&["metadata.name=demo"], "metadata.name"));
+        assert!(wrong(&[], "baseDomain"));
+        assert!(!wrong(&["baseDomain=example.com"], "baseDomain"));
+        let network = "networking.machineNetwork[0].cidr=192.0.2.0/24";
+        assert!(wrong(&[network, "platform.ovirt.api_vips[0]=198.51.100.1"], "platform.ovirt.api_vips"));
+        assert!(!wrong(&[network, "platform.ovirt.api_vips[0]=192.0.2.5"], "platform.ovirt.api_vips"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What every command is given.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::OnceLock};
 
 use jiff::Timestamp;
 use landfall_platform::Environment;
@@ -26,6 +26,7 @@ pub(crate) struct Context {
     /// The command's name, without arguments.
     pub(crate) command: &'static str,
     log: Log,
+    interrupt: OnceLock<Interrupt>,
 }
 
 impl Context {
@@ -37,7 +38,7 @@ impl Context {
         log.attach(&globals.dir);
         let command = cli.command.name();
         tracing::info!(target: SAID, "landfall {} {command}", env!("CARGO_PKG_VERSION"));
-        Self { globals, printer, environment, now: Timestamp::now(), command, log }
+        Self { globals, printer, environment, now: Timestamp::now(), command, log, interrupt: OnceLock::new() }
     }
 
     /// Who this run is, for others that want the lock.
@@ -51,9 +52,15 @@ impl Context {
     }
 
     /// Stops cleanly on Ctrl-C from now on.
-    pub(crate) fn interruptible(&self) -> Result<Interrupt, Error> {
-        let resume = format!("run 'landfall {}' again in the same directory", self.command);
-        Interrupt::listen(self.printer, resume).map_err(Error::Signals)
+    pub(crate) fn interruptible(&self) -> Result<&Interrupt, Error> {
+        let (printer, log, dir, command) = (self.printer, self.log.clone(), self.globals.dir.clone(), self.command);
+        let farewell = move || {
+            printer.error(&Error::Interrupted.into(), None);
+            printer.info(format_args!("to go on: run 'landfall {command}' again in the same directory"));
+            log.attach(&dir);
+        };
+        let interrupt = Interrupt::listen(farewell).map_err(Error::Signals)?;
+        Ok(self.interrupt.get_or_init(|| interrupt))
     }
 
     /// The install directory has a place for the log now.
@@ -66,6 +73,7 @@ impl Context {
         let status = match outcome {
             Ok(()) => ExitStatus::Success,
             Err(error) => {
+                self.interrupt.get().into_iter().for_each(Interrupt::check);
                 let failure = Failure::of(&error);
                 self.printer.error(&error, failure.hint);
                 failure.status

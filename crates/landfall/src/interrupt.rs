@@ -2,68 +2,73 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use tokio::signal::unix::{SignalKind, signal};
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+    iterator::Signals,
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::Error, exit::ExitStatus, failure::Failure, printer::Printer};
+use crate::exit::ExitStatus;
 
 /// Stops the program on SIGINT and SIGTERM, but never between the first and the last write of a transaction.
 ///
 /// Everything else may be cut short anywhere: until a transaction begins nothing has been written. Work that would rather
 /// wind up by itself asks for a [token](Interrupt::token); a second signal then stops it all the same.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupt(Arc<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    writing: Mutex<()>,
-    token: OnceLock<CancellationToken>,
+#[derive(Debug)]
+pub(crate) struct Interrupt {
+    writing: Arc<Mutex<()>>,
+    requested: Arc<AtomicBool>,
+    token: Arc<OnceLock<CancellationToken>>,
 }
 
 impl Interrupt {
-    /// Listens from now on. `resume` tells the user how to go on.
-    pub(crate) fn listen(printer: Printer, resume: String) -> io::Result<Self> {
-        let interrupt = Self::default();
-        let state = interrupt.0.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (mut interrupted, mut terminated) = {
-            let _inside = runtime.enter();
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
-        };
+    /// Listens from now on. `farewell` is called before the program ends.
+    pub(crate) fn listen(farewell: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let interrupt = Self { writing: Arc::default(), requested: Arc::default(), token: Arc::default() };
+        for signal in [SIGINT, SIGTERM] {
+            flag::register(signal, interrupt.requested.clone())?;
+        }
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let (writing, token) = (interrupt.writing.clone(), interrupt.token.clone());
         std::thread::spawn(move || {
-            let mut next_signal = || {
-                runtime.block_on(async {
-                    tokio::select! {
-                        _ = interrupted.recv() => {}
-                        _ = terminated.recv() => {}
-                    }
-                });
-            };
-            next_signal();
-            if let Some(token) = state.token.get() {
+            let mut signals = signals.forever();
+            let mut came = signals.next().is_some();
+            if let Some(token) = token.get().filter(|_| came) {
                 token.cancel();
-                next_signal();
+                came = signals.next().is_some();
             }
-            let _written = state.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            let error = anyhow::Error::new(Error::Interrupted);
-            printer.error(&error, Failure::of(&error).hint);
-            printer.info(format_args!("to go on: {resume}"));
-            stop(ExitStatus::Interrupted);
+            if came {
+                let _written = writing.lock().unwrap_or_else(PoisonError::into_inner);
+                farewell();
+                stop(ExitStatus::Interrupted);
+            }
         });
         Ok(interrupt)
     }
 
     /// What a signal cancels from now on, instead of stopping the program.
     pub(crate) fn token(&self) -> CancellationToken {
-        self.0.token.get_or_init(CancellationToken::new).clone()
+        self.token.get_or_init(CancellationToken::new).clone()
     }
 
     /// While the guard lives, a signal waits.
     pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
-        self.0.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does not return if a signal has come. What failed then failed because of it: Ctrl-C reaches the programs that we
+    /// started, too.
+    pub(crate) fn check(&self) {
+        while self.token.get().is_none() && self.requested.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
     }
 }
 

@@ -210,7 +210,7 @@ async fn three_wrong_passwords_end_the_survey() {
     };
     let said = source.to_string();
     assert!(said.contains("refused user admin@internal: access_denied: Cannot authenticate"), "{said}");
-    assert!(outcome.transcript.contains("(try 2 of 3)"), "{}", outcome.transcript);
+    assert!(outcome.transcript.contains("password is incorrect (try 2 of 3)"), "{}", outcome.transcript);
     assert!(!outcome.stored && !credentials(&home).path().exists());
 }
 

@@ -4,7 +4,8 @@ use semver::Version;
 
 use crate::{DEFAULT_KUBERNETES_VERSION, Distribution, InstallConfig, Problem, path, report::Report};
 
-/// The minor versions of Kubernetes 1 whose kubeadm and node components the generated files fit.
+/// The minor versions of Kubernetes 1 whose kubeadm and node components the generated files fit. Which patch releases have
+/// their digests built in is known only where the downloads are rendered.
 const KUBERNETES_MINORS: std::ops::RangeInclusive<u64> = 34..=36;
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
@@ -44,12 +45,6 @@ fn kubernetes_version(config: &InstallConfig, report: &mut Report) {
             Problem::new(PATH, format!("must be a Kubernetes from 1.{first} to 1.{last}"))
                 .value(text)
                 .suggest(format!("{DEFAULT_KUBERNETES_VERSION} is built in")),
-        );
-    } else if text != DEFAULT_KUBERNETES_VERSION && config.binary_digests.is_empty() {
-        report.problem(
-            Problem::new(PATH, "needs binaryDigests: the digests of its programs are not built in")
-                .value(text)
-                .suggest(format!("add them, or use {DEFAULT_KUBERNETES_VERSION}, which is built in")),
         );
     }
 }

@@ -175,7 +175,9 @@ impl Client {
         let Grant { access_token, error_code, error, error_description } = reply.json().map_err(failed)?;
         access_token.ok_or_else(|| {
             let said: Vec<String> = [error_code, error, error_description].into_iter().flatten().collect();
-            refused(if said.is_empty() { format!("status {}", reply.status()) } else { said.join(": ") })
+            // The engine ends its sentences with one stop, or with two.
+            let said = said.join(": ").trim_end_matches('.').to_owned();
+            refused(if said.is_empty() { format!("status {}", reply.status()) } else { said })
         })
     }
 }

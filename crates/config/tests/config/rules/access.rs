@@ -25,6 +25,11 @@ fn ssh_keys() {
     let shown = problems(&["sshKey=-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2"])[0].to_string();
     assert!(!shown.contains("hunter2"));
     welcome(&[&format!("sshKey=# laptop\n\n{KEY} me@here there\n")]);
+    let all_types = include_str!("../fixtures/ssh_keys.pub");
+    assert_eq!(accepted(&[&format!("sshKey={all_types}")]).notices, []);
+    for key in all_types.lines() {
+        accepted(&[&format!("sshKey={key}")]);
+    }
     assert_notice(&[&format!("sshKey={KEY} a\n{KEY} b")], "sshKey", "has the same key twice in line 2");
     assert_notice(&["sshKey="], "sshKey", "nobody can log in");
 }

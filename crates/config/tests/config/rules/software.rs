@@ -12,11 +12,11 @@ fn versions() {
         ("version=1.12.0", "version", "must be a Kubernetes from 1.34 to 1.36"),
         ("version=1.99.0", "version", "must be a Kubernetes from 1.34 to 1.36"),
         ("version=2.36.0", "version", "must be a Kubernetes from 1.34 to 1.36"),
-        ("version=1.35.2", "version", "needs binaryDigests"),
         ("openshiftInstall={path: /bin/x}", "openshiftInstall", "has no use with distribution 'kubernetes'"),
     ]);
     assert_problem(&["distribution=okd", secret, "version=latest"], "version", "full version of the release");
     accepted(&["distribution=okd", secret, "version=4.21.0-okd-scos.3", "openshiftInstall={path: /bin/x}"]);
+    accepted(&["version=1.34.0"]);
     accepted(&["version=1.35.2", &format!("binaryDigests.kubelet=sha512-{}", "0a".repeat(64))]);
     assert_eq!(accepted(&[]).config.kubernetes_version(), "1.36.4");
     assert_eq!(accepted(&["distribution=okd", secret]).config.version, None);
