@@ -1,5 +1,31 @@
 //! What all simulators share.
 
+mod admin;
+pub mod body;
+pub mod clock;
+mod connection;
+pub mod faults;
+mod front;
+pub mod guest;
+mod identity;
+mod options;
+mod private_file;
+mod request_counts;
+mod request_log;
+mod running;
+mod server;
 mod simulation;
+mod stage;
+mod state_file;
+mod truncated;
+mod world;
 
+pub use connection::Hangup;
+pub use identity::{Identity, IdentityError};
+pub use options::{ClockMode, Options};
+pub use running::Running;
+pub use server::{Limits, Reply, Server, Service};
 pub use simulation::{Injection, Instant, Request, Response, Simulation};
+pub use stage::{Extra, Listener, Stage, StartError};
+pub use state_file::StateError;
+pub use world::{Ran, World};

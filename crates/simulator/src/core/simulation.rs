@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::guest::{GuestCommand, GuestEvent};
+
 /// A point on the simulated clock, as the time since the simulator's epoch.
 ///
 /// A scaled or stepped clock produces these; a simulation never reads the machine's clock.
@@ -41,6 +43,18 @@ pub enum Injection {
     SlowState(u32),
 }
 
+impl Request {
+    /// Whether the method only reads: GET, HEAD or OPTIONS.
+    pub fn is_safe(&self) -> bool {
+        is_safe(&self.method)
+    }
+}
+
+/// Whether a method only reads.
+pub(super) fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
+}
+
 /// What the simulation answers; the shell adds `Content-Length`, `Date` and the like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
@@ -74,5 +88,32 @@ pub trait Simulation: Send + 'static {
 
     /// Answers a request under the simulator-specific part of the admin endpoint (`/admin/<platform>/…`), for example to
     /// force an entity into a state or to release a stuck lock. `None` means that there is no such admin call.
+    /// The path that it gets is the one after `/admin/<platform>`.
     fn administer(&mut self, now: Instant, request: &Request) -> Option<Response>;
+
+    /// Takes what the machines of this platform do to their guests since the last call. The shell asks after every other
+    /// call, and gives the commands to the [`GuestRuntime`](super::guest::GuestRuntime) at the same `now`.
+    fn take_guest_commands(&mut self) -> Vec<GuestCommand> {
+        Vec::new()
+    }
+
+    /// Takes note of what a guest did. The guest may belong to a machine that was stopped or deleted meanwhile, which is
+    /// no error: the event came too late.
+    fn guest_event(&mut self, now: Instant, event: GuestEvent) {
+        let _ = (now, event);
+    }
+
+    /// An error in this platform's own format, for faults that ask for it (`body=platform`). `None` means that the
+    /// platform has no such format; then the answer is an HTML page.
+    fn error_response(&self, request: &Request, status: u16) -> Option<Response> {
+        let _ = (request, status);
+        None
+    }
+
+    /// What clients of this platform need besides the URL (user, password, …), for the line that is printed when the
+    /// simulator is ready. `url` is where the shell listens; an entry of the same name replaces the one of the shell.
+    fn ready(&self, url: &str) -> serde_json::Map<String, serde_json::Value> {
+        let _ = url;
+        serde_json::Map::new()
+    }
 }

@@ -1,0 +1,143 @@
+//! A simulator that serves.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::faults::{FaultPlan, Rule};
+use super::front::Front;
+use super::identity::Identity;
+use super::server::Server;
+use super::simulation::{Instant, Simulation};
+use super::world::World;
+
+/// A simulator that serves.
+///
+/// Dropping it ends it at once, without the last write to a state file; [`Running::stop`] ends it properly.
+pub struct Running<S: Simulation> {
+    pub(super) platform: &'static str,
+    pub(super) url: String,
+    pub(super) admin_url: String,
+    pub(super) identity: Option<Identity>,
+    pub(super) front: Arc<Front<S>>,
+    pub(super) servers: Vec<Server>,
+    /// Ends the tasks that drive the clock, carry guest events and write the state file.
+    pub(super) stop: CancellationToken,
+    pub(super) tasks: TaskTracker,
+}
+
+impl<S: Simulation> Running<S> {
+    /// Where the API is served, without a path.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where the admin endpoint is, with its path.
+    pub fn admin_url(&self) -> &str {
+        &self.admin_url
+    }
+
+    /// The authority's certificate to trust; `None` for plain HTTP.
+    pub fn ca_pem(&self) -> Option<&str> {
+        self.identity.as_ref().map(Identity::ca_pem)
+    }
+
+    /// The file with the authority's certificate; `None` for plain HTTP.
+    pub fn ca_file(&self) -> Option<&Path> {
+        self.identity.as_ref().map(Identity::ca_file)
+    }
+
+    /// The simulation, for a test that wants to look at it or change it behind the API's back.
+    pub fn world(&self) -> &World<S> {
+        &self.front.world
+    }
+
+    /// Moves the simulated clock.
+    pub fn step(&self, by: Duration) -> Instant {
+        self.front.world.step(by)
+    }
+
+    /// Adds a fault rule; the number returned removes it.
+    pub fn add_fault(&self, rule: Rule) -> u64 {
+        self.front.faults().add(rule)
+    }
+
+    /// Looks at the fault rules or changes them.
+    pub fn with_faults<R>(&self, act: impl FnOnce(&mut FaultPlan) -> R) -> R {
+        act(&mut self.front.faults())
+    }
+
+    /// How often each kind of call was made, by `METHOD /path/{id}`.
+    pub fn request_counts(&self) -> std::collections::BTreeMap<String, u64> {
+        self.front.counts.all()
+    }
+
+    /// What a client needs to know, as one object.
+    pub fn ready(&self) -> Value {
+        let mut fields = Map::new();
+        fields.insert("platform".to_owned(), self.platform.into());
+        fields.insert("url".to_owned(), self.url.as_str().into());
+        if let Some(ca_file) = self.ca_file() {
+            fields.insert("ca_file".to_owned(), ca_file.to_string_lossy().into());
+        }
+        fields.insert("admin_url".to_owned(), self.admin_url.as_str().into());
+        fields.extend(self.world().view(|simulation, _| simulation.ready(&self.url)));
+        fields.into()
+    }
+
+    /// Prints what a client needs to know as one line; after it, requests are answered.
+    pub fn announce(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}", self.ready())?;
+        out.flush()
+    }
+
+    /// Lets requests in flight finish, saves the state, and ends.
+    pub async fn stop(mut self) {
+        join_all(self.servers.drain(..).map(Server::stop)).await;
+        self.stop.cancel();
+        self.tasks.wait().await;
+    }
+
+    /// Serves until the process is asked to end (SIGINT or SIGTERM), then stops.
+    pub async fn run_until_signal(self) {
+        signalled().await;
+        self.stop().await;
+    }
+}
+
+impl<S: Simulation> Drop for Running<S> {
+    fn drop(&mut self) {
+        // The file is given up first: a task that has not heard yet must not write to what is somebody else's now.
+        if let Some(keeper) = &self.front.keeper {
+            keeper.close();
+        }
+        self.stop.cancel();
+    }
+}
+
+#[cfg(unix)]
+async fn signalled() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        // Without handlers the default action ends the process, which is the next best thing.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn signalled() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
