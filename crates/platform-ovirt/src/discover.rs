@@ -7,8 +7,10 @@ use landfall_platform::{Discover, InfraId, StepError, StepId, StepSpec};
 
 use crate::{
     Client, Error,
+    machines::{Size, Vm},
     mark::Mark,
-    steps::{AffinityGroup, Desired, Size, Tag, Vm},
+    plan::{TEMPLATE_STEP, image_name},
+    steps::{AffinityGroup, Desired, Tag, Template},
 };
 
 /// How long the removal of something that was found may take.
@@ -26,29 +28,50 @@ impl Discovery {
         Self { client, mark: Mark::new(infra_id.clone()) }
     }
 
-    async fn vms(&self) -> Result<Vec<StepSpec>, Error> {
+    /// Names of all machines of the cluster.
+    async fn vm_names(&self) -> Result<Vec<String>, Error> {
         let vms = self.client.vms_named(&self.mark.name("")).await?;
-        Ok(vms
-            .into_iter()
-            .filter(|vm| self.mark.is_on(&vm.description))
-            .map(|vm| {
-                let id = format!("vm/{}", self.suffix(&vm.name));
-                found(id.into(), format!("virtual machine {}", vm.name), "vm", &Desired::Vm(Box::new(bare(vm.name))))
-            })
-            .collect())
+        Ok(vms.into_iter().filter(|vm| self.mark.is_on(&vm.description)).map(|vm| vm.name).collect())
+    }
+
+    fn vm(&self, name: &str) -> StepSpec {
+        let id = format!("vm/{}", self.suffix(name));
+        found(id.into(), format!("virtual machine {name}"), "vm", &Desired::Vm(Box::new(bare(name.to_owned()))))
+    }
+
+    /// The cluster's own template, or what is left of the making of it.
+    async fn template(&self, has_machine: bool) -> Result<Option<StepSpec>, Error> {
+        let (name, image_name) = (self.mark.name("template"), image_name(&self.mark));
+        let template = self.client.template(&name).await?;
+        let disks = self.client.disks_named(&image_name).await?;
+        let exists = has_machine
+            || template.is_some_and(|template| self.mark.is_on(&template.description))
+            || disks.iter().any(|disk| self.mark.is_on(&disk.description));
+        Ok(exists.then(|| {
+            let title = format!("template {name}");
+            let desired = Template {
+                name,
+                image_name,
+                source: String::new(),
+                cluster_id: String::new(),
+                storage_domain_id: String::new(),
+                vnic_profile_id: None,
+            };
+            found(TEMPLATE_STEP.into(), title, "template", &Desired::Template(desired))
+        }))
     }
 
     async fn affinity_groups(&self) -> Result<Vec<StepSpec>, Error> {
         let mut groups = Vec::new();
-        for cluster in self.client.clusters().await? {
-            for group in self.client.affinity_groups(&cluster.id).await? {
+        for cluster_id in self.client.cluster_ids().await? {
+            for group in self.client.affinity_groups(&cluster_id).await? {
                 if self.mark.is_on(&group.description) {
                     let id = format!("affinity-group/{}", self.suffix(&group.name));
                     let title = format!("affinity group {}", group.name);
                     let desired = AffinityGroup {
                         name: group.name,
                         description: group.description,
-                        cluster_id: cluster.id.clone(),
+                        cluster_id: cluster_id.clone(),
                         priority: 0,
                         enforcing: false,
                     };
@@ -61,9 +84,9 @@ impl Discovery {
 
     async fn tag(&self) -> Result<Option<StepSpec>, Error> {
         let tag = self.client.tag(self.mark.infra_id().as_str()).await?;
-        Ok(tag.filter(|tag| self.mark.is_on(&tag.description)).map(|tag| {
-            found("tag".into(), format!("tag {}", tag.name), "tag", &Desired::Tag(Tag { name: tag.name }))
-        }))
+        Ok(tag
+            .filter(|tag| self.mark.is_on(&tag.description))
+            .map(|tag| found("tag".into(), format!("tag {}", tag.name), "tag", &Desired::Tag(Tag { name: tag.name }))))
     }
 
     /// What a plan calls the object: its name without the infra id.
@@ -75,12 +98,16 @@ impl Discovery {
 #[async_trait]
 impl Discover for Discovery {
     async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
-        let vms = self.vms().await?;
+        let mut vms = self.vm_names().await?;
+        let all = vms.len();
+        vms.retain(|name| *name != image_name(&self.mark));
         let mut rest = self.affinity_groups().await?;
+        rest.extend(self.template(vms.len() < all).await?);
         rest.extend(self.tag().await?);
-        // Machines go first: a tag or a group that is gone would leave them harder to find.
+        // Machines go first: a tag or a group that is gone would leave them harder to find, and a template with thin
+        // machines cannot be removed.
         let needs: Vec<StepId> = rest.iter().map(|spec| spec.id.clone()).collect();
-        let vms = vms.into_iter().map(|vm| StepSpec { needs: needs.clone(), ..vm });
+        let vms = vms.iter().map(|name| StepSpec { needs: needs.clone(), ..self.vm(name) });
         Ok(rest.iter().cloned().chain(vms).collect())
     }
 }

@@ -1,8 +1,8 @@
 //! What can go wrong with an engine or its credentials.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 
-use landfall_platform::ErrorClass;
+use landfall_platform::{ErrorClass, StepError};
 
 use crate::client::EngineUrl;
 
@@ -18,17 +18,19 @@ pub enum Error {
         reason: &'static str,
     },
     /// The exchange with the engine failed.
-    #[error("{attempt} at {engine} failed")]
+    #[error("{attempt} at {engine} failed{}", correlated(.correlation.as_ref()))]
     Exchange {
         /// What was attempted.
         attempt: String,
         /// Which engine.
         engine: String,
+        /// Under which correlation id the engine's log and events have it, if it was to change something.
+        correlation: Option<String>,
         /// How.
         source: Box<landfall_wire::Error>,
     },
     /// The engine answered with a fault.
-    #[error("{attempt} at {engine} was answered with status {status}: {reason}: {detail}")]
+    #[error("{attempt} at {engine} was answered with status {status}: {reason}: {detail}{}", correlated(Some(.correlation)))]
     Fault {
         /// What was attempted.
         attempt: String,
@@ -40,6 +42,54 @@ pub enum Error {
         reason: String,
         /// The fault's detail.
         detail: String,
+        /// Under which correlation id the engine's log and events have it.
+        correlation: String,
+        /// How long the engine asks to wait.
+        retry_after: Option<Duration>,
+    },
+    /// A machine does not come up. What the engine logged about it says more than its answers do.
+    #[error("machine {machine} at {engine} does not start{}", logged(.events))]
+    Start {
+        /// Which machine.
+        machine: String,
+        /// Which engine.
+        engine: String,
+        /// What the engine logged about it.
+        events: Vec<String>,
+        /// What the engine answered.
+        source: Box<Error>,
+    },
+    /// The bytes of an image could not be handed over.
+    #[error("{attempt} failed")]
+    Transfer {
+        /// What was attempted.
+        attempt: String,
+        /// How.
+        source: Box<landfall_wire::Error>,
+    },
+    /// What was handed over is not what was to be handed over.
+    #[error("{object} at {engine} does not hold what was uploaded to it")]
+    Corrupt {
+        /// What.
+        object: String,
+        /// Which engine.
+        engine: String,
+    },
+    /// An image cannot be used.
+    #[error("the image {image} cannot be used: {reason}")]
+    Image {
+        /// Path or URL.
+        image: String,
+        /// Why not.
+        reason: String,
+    },
+    /// An image could not be fetched.
+    #[error("downloading the image {image} failed")]
+    Download {
+        /// Its URL.
+        image: String,
+        /// How.
+        source: Box<landfall_wire::Error>,
     },
     /// The engine does not let the user in.
     #[error("the engine at {engine} refused user {user}: {answer}")]
@@ -116,6 +166,14 @@ pub enum Error {
     },
 }
 
+fn correlated(id: Option<&String>) -> String {
+    id.map_or_else(String::new, |id| format!(" (correlation id {id})"))
+}
+
+fn logged(texts: &[String]) -> String {
+    if texts.is_empty() { String::new() } else { format!("; the engine logged: {}", texts.join("; ")) }
+}
+
 /// What kind of trouble a fault is.
 ///
 /// The engine has one status, 409, for everything that is in the way: an operation under way, a name that is taken, hosts
@@ -123,11 +181,16 @@ pub enum Error {
 /// (`AppErrors.properties`) and have not changed in years. What is not recognised counts as an operation under way, because
 /// that is what passes.
 fn fault_class(status: u16, detail: &str) -> ErrorClass {
-    let says = |phrase: &str| detail.to_ascii_lowercase().contains(phrase);
+    let detail = detail.to_ascii_lowercase();
+    let says = |phrase: &str| detail.contains(phrase);
     match status {
         401 | 403 => ErrorClass::Auth,
         404 => ErrorClass::NotFound,
-        409 if says("no host that satisfies") || says("low disk space") || says("quota") => ErrorClass::Capacity,
+        408 => ErrorClass::Transient,
+        429 => ErrorClass::Throttled,
+        409 if ["no host that satisfies", "low disk space", "quota", "not enough memory"].into_iter().any(says) => {
+            ErrorClass::Capacity
+        }
         409 if says("name is already in use") || says("already exists") => ErrorClass::Invalid,
         409 => ErrorClass::Locked,
         500.. => ErrorClass::Transient,
@@ -141,12 +204,20 @@ impl Error {
         match self {
             Self::Exchange { source, .. } => source.class(),
             Self::Fault { status, detail, .. } => fault_class(*status, detail),
+            Self::Start { source, .. } => source.class(),
+            // A ticket that is not good any more: the next attempt looks for the transfer again.
+            Self::Transfer { source, .. } if source.status() == Some(403) => ErrorClass::Transient,
+            Self::Transfer { source, .. } | Self::Download { source, .. } => source.class(),
+            Self::Corrupt { .. } => ErrorClass::Transient,
             Self::Login { .. } => ErrorClass::Auth,
             Self::Missing { .. } => ErrorClass::NotFound,
             Self::State { state, .. } if state == "locked" => ErrorClass::Locked,
+            // The next attempt starts it again, perhaps on another host.
+            Self::State { state, .. } if state == "down" => ErrorClass::Transient,
             Self::State { .. } => ErrorClass::Invalid,
             Self::Address { .. }
             | Self::Authority { .. }
+            | Self::Image { .. }
             | Self::Foreign { .. }
             | Self::NoHome
             | Self::File { .. }
@@ -156,7 +227,19 @@ impl Error {
     }
 
     pub(crate) fn exchange(attempt: impl Into<String>, engine: &EngineUrl, source: landfall_wire::Error) -> Self {
-        Self::Exchange { attempt: attempt.into(), engine: engine.host(), source: Box::new(source) }
+        Self::Exchange { attempt: attempt.into(), engine: engine.host(), correlation: None, source: Box::new(source) }
+    }
+
+    /// How long the engine asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Fault { retry_after, .. } => *retry_after,
+            Self::Exchange { source, .. } | Self::Transfer { source, .. } | Self::Download { source, .. } => {
+                source.retry_after()
+            }
+            Self::Start { source, .. } => source.retry_after(),
+            _ => None,
+        }
     }
 
     /// The error and its causes on one line, for notices.
@@ -183,5 +266,12 @@ impl Error {
             Self::Exchange { source, .. } => matches!(**source, Wire::Certificate { .. } | Wire::Roots(_)),
             _ => false,
         }
+    }
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        let wait = error.retry_after();
+        Self::new(error.class(), error).retry_after(wait)
     }
 }

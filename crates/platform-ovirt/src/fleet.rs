@@ -3,10 +3,7 @@
 //! Many steps wait for their machines at the same time. Each of them asking the engine would be one call per machine and
 //! second; so whoever waits shares what the last listing said, and asks for a new one only if nobody has of late.
 
-use std::{
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use landfall_platform::InfraId;
 use tokio::{sync::Mutex, time::Instant};

@@ -21,14 +21,14 @@ impl Mark {
         &self.0
     }
 
-    /// A description that carries the mark.
+    /// A description that carries the mark, at its end: what a user has written before it can never be taken for one.
     pub fn description(&self, text: &str) -> String {
         format!("{text} [landfall:{}]", self.0)
     }
 
     /// Whether a description carries the mark.
     pub fn is_on(&self, description: &str) -> bool {
-        description.contains(&format!("[landfall:{}]", self.0))
+        description.trim_end().ends_with(&format!("[landfall:{}]", self.0))
     }
 
     /// The name of an object of the cluster.
@@ -48,6 +48,7 @@ mod tests {
         assert!(mark("a-bcdfg").is_on(&description));
         for other in ["ba-bcdfg", "a-bcdf", "a-bcdfg-hjklm", "a"] {
             assert!(!mark(other).is_on(&description), "{other}");
+            assert!(!mark(other).is_on(&mark("a-bcdfg").description(&mark(other).description("quoted"))), "{other}");
             assert!(!mark("a-bcdfg").is_on(&mark(other).description("machine")), "{other}");
         }
     }

@@ -3,7 +3,9 @@
 //! ```text
 //! tag ─────────────┐
 //! affinity groups ─┼─► bootstrap, masters, workers
+//! template ────────┘
 //! ```
+//! The template is a step only if an image is given; one that exists already is used and left alone.
 
 use landfall_config::{
     InstallConfig, MachinePool, Platform, Role, Size as PoolSize,
@@ -13,8 +15,9 @@ use landfall_engine::{Plan, PlanBuilder, PlanError};
 use landfall_platform::{InfraId, StepId, StepSpec};
 
 use crate::{
+    machines::{Size, Vm},
     mark::Mark,
-    steps::{AffinityGroup, Desired, Size, Tag, Vm},
+    steps::{AffinityGroup, Desired, Tag, Template},
 };
 
 /// Machines that are made at once. An engine copies disks of many machines side by side, but each copy holds a connection to
@@ -23,6 +26,9 @@ const MACHINES_AT_ONCE: usize = 12;
 /// The bootstrap machine lives for minutes and holds one control plane and etcd member.
 const BOOTSTRAP_SIZE: Size =
     Size::Custom { sockets: 1, cores: 4, threads: 1, memory_mib: 8192, guaranteed_memory_mib: 8192 };
+
+/// The id of the step that makes the cluster's own template.
+pub(crate) const TEMPLATE_STEP: &str = "template";
 
 /// What was found out about the engine before planning, because names and numbers of a plan depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +64,9 @@ pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: St
     for group in planner.groups() {
         builder.step(group);
     }
+    if let Some(template) = planner.template() {
+        builder.step(template);
+    }
     if stage == Stage::Bootstrapping {
         builder.step(planner.bootstrap());
     }
@@ -85,6 +94,21 @@ impl Planner<'_> {
     fn tag(&self) -> StepSpec {
         let name = self.mark.infra_id().to_string();
         self.step("tag", format!("tag {name}"), "tag", Vec::new(), &Desired::Tag(Tag { name }))
+    }
+
+    fn template(&self) -> Option<StepSpec> {
+        let Some(Image::Disk(source)) = &self.platform.image else { return None };
+        let desired = Template {
+            name: self.platform.template_name(self.mark.infra_id().as_str()),
+            image_name: image_name(&self.mark),
+            source: source.clone(),
+            cluster_id: self.platform.ovirt_cluster_id.to_string(),
+            storage_domain_id: self.platform.ovirt_storage_domain_id.to_string(),
+            vnic_profile_id: self.facts.vnic_profile_id.clone(),
+        };
+        let title = format!("template {}", desired.name);
+        let step = self.step(TEMPLATE_STEP, title, "template", Vec::new(), &Desired::Template(desired));
+        Some(StepSpec { timeout: self.config.timeouts.image.duration(), ..step })
     }
 
     fn groups(&self) -> Vec<StepSpec> {
@@ -152,10 +176,7 @@ impl Planner<'_> {
             name: self.mark.name(&format!("{}-{number}", pool.name)),
             role: pool.name.clone(),
             cluster_id: self.platform.ovirt_cluster_id.to_string(),
-            template: match &self.platform.image {
-                Some(Image::Template(name)) => name.clone(),
-                Some(Image::Disk(_)) | None => self.mark.name("os"),
-            },
+            template: self.platform.template_name(self.mark.infra_id().as_str()),
             storage_domain_id: self.platform.ovirt_storage_domain_id.to_string(),
             vnic_profile_id: self.facts.vnic_profile_id.clone(),
             size: match resolved.size {
@@ -188,7 +209,9 @@ impl Planner<'_> {
 
     fn vm_step(&self, id: &str, vm: Vm) -> StepSpec {
         let groups = self.declared.iter().filter(|group| vm.affinity_groups.contains(&self.mark.name(&group.name)));
-        let needs = std::iter::once("tag".into()).chain(groups.map(|group| group_step(&group.name))).collect();
+        let template = matches!(self.platform.image, Some(Image::Disk(_))).then(|| TEMPLATE_STEP.into());
+        let needs =
+            std::iter::once("tag".into()).chain(template).chain(groups.map(|group| group_step(&group.name))).collect();
         let title = format!("virtual machine {}", vm.name);
         self.step(id, title, "vm", needs, &Desired::Vm(Box::new(vm)))
     }
@@ -205,7 +228,12 @@ impl Planner<'_> {
     }
 }
 
-fn one_group_for_each_role() -> Vec<ovirt::AffinityGroup> {
+/// Name of the disk and the machine that a cluster's own template is made from.
+pub(crate) fn image_name(mark: &Mark) -> String {
+    mark.name("image")
+}
+
+pub(crate) fn one_group_for_each_role() -> Vec<ovirt::AffinityGroup> {
     [(Role::Master, 5), (Role::Worker, 3)]
         .map(|(role, priority)| ovirt::AffinityGroup {
             name: ovirt::AffinityGroup::built_in_name(role).to_owned(),

@@ -140,6 +140,11 @@ impl Context {
             .ok_or_else(|| StepError::new(ErrorClass::Bug, MissingOutput { step: step.clone(), name: name.to_owned() }))
     }
 
+    /// For what the step calls: hears how far it has come.
+    pub fn progress(&self) -> crate::Progress<'_> {
+        &*self.progress
+    }
+
     /// Says how far the step has come, for people: `uploaded 310 of 1,024 MiB`.
     pub fn report(&self, progress: impl Into<String>) {
         (self.progress)(progress.into());

@@ -69,6 +69,8 @@ pub enum Error {
         url: Url,
         /// What was answered.
         status: StatusCode,
+        /// How long the server asks to wait before the next attempt.
+        retry_after: Option<Duration>,
     },
     /// The server sends the client elsewhere, which no API spoken here does.
     #[error("{url} redirects to {target}; is the address right?")]
@@ -112,6 +114,23 @@ impl Error {
             | Self::Redirect { .. }
             | Self::WebPage { .. }
             | Self::Decode { .. } => ErrorClass::Invalid,
+        }
+    }
+
+    /// How long the server asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The status of an answer that is a refusal.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(status.as_u16()),
+            Self::WebPage { status, .. } => Some(*status),
+            _ => None,
         }
     }
 

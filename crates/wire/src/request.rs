@@ -65,6 +65,11 @@ impl Request {
         Self { method, url, headers: Vec::new(), body: Body::None }
     }
 
+    /// Its method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
     /// Carries a header whose value is no secret. A value that cannot stand in a header is left out.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: &str) -> Self {

@@ -40,10 +40,11 @@ impl AffinityGroup {
 }
 
 impl Client {
-    /// All affinity groups of a cluster.
+    /// All affinity groups of a cluster; a cluster that does not exist has none.
     pub async fn affinity_groups(&self, cluster_id: &str) -> Result<Vec<AffinityGroup>, Error> {
-        let AffinityGroups { affinity_group } = self.get(&format!("clusters/{cluster_id}/affinitygroups")).await?;
-        Ok(affinity_group)
+        let groups: Option<AffinityGroups> =
+            self.get_existing(&format!("clusters/{cluster_id}/affinitygroups")).await?;
+        Ok(groups.map(|groups| groups.affinity_group).unwrap_or_default())
     }
 
     /// Creates a group that keeps its machines on different hosts.
@@ -67,15 +68,11 @@ impl Client {
     }
 
     /// Puts a machine into a group.
-    pub async fn join_affinity_group(
-        &self,
-        cluster_id: &str,
-        group: &AffinityGroup,
-        vm_id: &str,
-    ) -> Result<(), Error> {
+    pub async fn join_affinity_group(&self, cluster_id: &str, group: &AffinityGroup, vm_id: &str) -> Result<(), Error> {
         let path = format!("clusters/{cluster_id}/affinitygroups/{}/vms", group.id);
-        let _: Value =
-            self.post(&format!("adding a machine to affinity group {}", group.name), &path, &json!({ "id": vm_id })).await?;
+        let _: Value = self
+            .post(&format!("adding a machine to affinity group {}", group.name), &path, &json!({ "id": vm_id }))
+            .await?;
         Ok(())
     }
 

@@ -23,6 +23,9 @@ pub struct Disk {
     /// Its size as a machine sees it, in bytes.
     #[serde(default, deserialize_with = "number::required")]
     pub provisioned_size: u64,
+    /// What it takes up in its storage domain, in bytes.
+    #[serde(default, deserialize_with = "number::required")]
+    pub actual_size: u64,
 }
 
 #[derive(Deserialize)]
@@ -32,10 +35,10 @@ struct Disks {
 }
 
 impl Client {
-    /// Disks whose name begins with a text.
-    pub async fn disks_named(&self, prefix: &str) -> Result<Vec<Disk>, Error> {
-        let Disks { disk } = self.get(&search("disks", &format!("name={prefix}*"))).await?;
-        Ok(disk.into_iter().filter(|disk| disk.alias.starts_with(prefix)).collect())
+    /// Disks with a name, of which there may be several.
+    pub async fn disks_named(&self, name: &str) -> Result<Vec<Disk>, Error> {
+        let Disks { disk } = self.get(&search("disks", &format!("name=\"{name}\""))).await?;
+        Ok(disk.into_iter().filter(|disk| disk.alias == name).collect())
     }
 
     /// The disk with an id, if it exists.

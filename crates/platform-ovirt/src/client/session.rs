@@ -1,8 +1,10 @@
 //! A session with an engine: login, and the four verbs.
 
+use std::time::Duration;
+
 use landfall_platform::ErrorClass;
 use landfall_wire::{Limits, Method, Request, Trust};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -12,6 +14,9 @@ use crate::{Error, client::EngineUrl};
 
 /// The scope of a token that is good for the API.
 const SCOPE: &str = "ovirt-app-api";
+
+/// For a piece of an image over a slow line.
+const TRANSFER_EXCHANGE: Duration = Duration::from_secs(120);
 
 /// A session with an engine, as one user.
 ///
@@ -24,6 +29,7 @@ pub struct Client {
     user: String,
     password: SecretString,
     token: Mutex<Option<SecretString>>,
+    transfers: landfall_wire::Client,
 }
 
 /// A token, or why there is none. The engine answers refusals with status 400 and one of these two spellings.
@@ -71,9 +77,16 @@ impl Client {
         user: impl Into<String>,
         password: SecretString,
     ) -> Result<Self, Error> {
-        let http = landfall_wire::Client::new(trust, limits)
-            .map_err(|source| Error::exchange("preparing a session", &engine, source))?;
-        Ok(Self { http, engine, user: user.into(), password, token: Mutex::new(None) })
+        let failed = |source| Error::exchange("preparing a session", &engine, source);
+        let http = landfall_wire::Client::new(trust, limits).map_err(failed)?;
+        let patient = Limits { exchange: limits.exchange.max(TRANSFER_EXCHANGE), ..limits };
+        let transfers = landfall_wire::Client::new(trust, patient).map_err(failed)?;
+        Ok(Self { http, engine, user: user.into(), password, token: Mutex::new(None), transfers })
+    }
+
+    /// For exchanges with the hosts and the proxy that take the bytes of images. Their certificates are of the engine's CA.
+    pub(crate) fn transfers(&self) -> &landfall_wire::Client {
+        &self.transfers
     }
 
     /// The engine.
@@ -114,23 +127,32 @@ impl Client {
         }
     }
 
+    /// Sends a request under a new correlation id, by which the engine's log, jobs and events name it.
     async fn call<T: DeserializeOwned>(
         &self,
         attempt: &str,
         path: &str,
         request: impl Fn(Url) -> Request,
     ) -> Result<T, Error> {
-        let failed = |source| Error::exchange(attempt, &self.engine, source);
+        let correlation = format!("landfall-{:016x}", rand::random::<u64>());
         let url = if path.is_empty() { self.engine.api() } else { self.engine.resource(path) };
-        let send = async || {
-            let request = request(url.clone()).accept_json().bearer(&self.token().await?);
+        let changes = *request(url.clone()).method() != Method::GET;
+        let failed = |source| Error::Exchange {
+            attempt: attempt.to_owned(),
+            engine: self.engine.host(),
+            correlation: changes.then(|| correlation.clone()),
+            source: Box::new(source),
+        };
+        let send = async |token: &SecretString| {
+            let request = request(url.clone()).accept_json().bearer(token).header("correlation-id", &correlation);
             self.http.send(request).await.map_err(failed)
         };
-        let mut reply = send().await?;
+        let token = self.token().await?;
+        let mut reply = send(&token).await?;
         if reply.status() == 401 {
             // The engine has forgotten the session. Nothing was done, so any request may be repeated with a new token.
-            self.token.lock().await.take();
-            reply = send().await?;
+            self.forget(&token).await;
+            reply = send(&self.token().await?).await?;
         }
         if reply.status() >= 400
             && !reply.is_web_page()
@@ -141,11 +163,18 @@ impl Client {
                 attempt: attempt.to_owned(),
                 engine: self.engine.host(),
                 status: reply.status(),
+                retry_after: reply.retry_after(),
                 reason,
                 detail,
+                correlation,
             });
         }
         reply.successful().and_then(|reply| reply.json()).map_err(failed)
+    }
+
+    /// Drops a token that the engine does not accept any more, unless somebody else has got a new one meanwhile.
+    async fn forget(&self, expired: &SecretString) {
+        self.token.lock().await.take_if(|token| token.expose_secret() == expired.expose_secret());
     }
 
     async fn token(&self) -> Result<SecretString, Error> {

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{Cluster, Reference, number, search};
+use super::{Cluster, Disk, Reference, Vm, number, search};
 use crate::{Client, Error};
 
 /// The operating system type with which the engine hands a machine its Ignition config unchanged.
-const IGNITION_OS: &str = "rhcos_x64";
+pub(crate) const IGNITION_OS: &str = "rhcos_x64";
 /// The engine's built-in template without disks.
-const BLANK: &str = "00000000-0000-0000-0000-000000000000";
+pub(crate) const BLANK: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A template that can be used in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,13 +29,21 @@ impl Template {
     }
 }
 
-/// A template that machines can be made from now.
+/// A template, with its disks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsableTemplate {
+pub struct TemplateDetails {
     /// Its id.
     pub id: String,
-    /// Ids of its disks.
-    pub disk_ids: Vec<String>,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// `ok`, `locked` or `illegal`.
+    pub status: String,
+    /// Its operating system type, as the engine spells it.
+    pub os: String,
+    /// Its disks.
+    pub disks: Vec<Disk>,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +56,8 @@ struct Templates {
 struct Entry {
     id: String,
     name: String,
+    #[serde(default)]
+    description: String,
     status: Option<String>,
     os: Option<Os>,
     cluster: Option<Reference>,
@@ -65,7 +76,12 @@ struct Version {
 #[derive(Default, Deserialize)]
 struct DiskAttachments {
     #[serde(default)]
-    disk_attachment: Vec<Reference>,
+    disk_attachment: Vec<DiskAttachment>,
+}
+
+#[derive(Deserialize)]
+struct DiskAttachment {
+    disk: Disk,
 }
 
 #[derive(Deserialize)]
@@ -93,25 +109,53 @@ impl Client {
         Ok(templates)
     }
 
-    /// The newest version of the template with a name. One that is still being made is [locked](ErrorClass::Locked).
-    pub async fn usable_template(&self, name: &str) -> Result<UsableTemplate, Error> {
-        let path = format!("{}&follow=disk_attachments", search("templates", &format!("name=\"{name}\"")));
+    /// The newest version of the template with a name, with its disks.
+    pub async fn template(&self, name: &str) -> Result<Option<TemplateDetails>, Error> {
+        let path = format!("{}&follow=disk_attachments.disk", search("templates", &format!("name=\"{name}\"")));
         let Templates { template } = self.get(&path).await?;
-        let newest = template.into_iter().filter(|entry| entry.name == name).max_by_key(|entry| entry.version.version_number);
+        let versions = template.into_iter().filter(|entry| entry.name == name);
+        Ok(versions.max_by_key(|entry| entry.version.version_number).map(|entry| TemplateDetails {
+            id: entry.id,
+            name: entry.name,
+            description: entry.description,
+            status: entry.status.unwrap_or_else(|| "in an unknown state".to_owned()),
+            os: entry.os.map(|os| os.kind).unwrap_or_default(),
+            disks: entry.disk_attachments.disk_attachment.into_iter().map(|attachment| attachment.disk).collect(),
+        }))
+    }
+
+    /// The template with a name, if machines can be made from it now. One that is still being made is
+    /// [locked](landfall_platform::ErrorClass::Locked).
+    pub async fn usable_template(&self, name: &str) -> Result<TemplateDetails, Error> {
         let object = || format!("template {name}");
-        let Some(entry) = newest else {
-            return Err(Error::Missing { object: object(), engine: self.engine().host() });
-        };
-        match entry.status.as_deref() {
-            Some("ok") => {
-                let disk_ids = entry.disk_attachments.disk_attachment.into_iter().map(|disk| disk.id).collect();
-                Ok(UsableTemplate { id: entry.id, disk_ids })
+        match self.template(name).await? {
+            Some(template) if template.status == "ok" => Ok(template),
+            Some(template) => {
+                Err(Error::State { object: object(), engine: self.engine().host(), state: template.status })
             }
-            status => Err(Error::State {
-                object: object(),
-                engine: self.engine().host(),
-                state: status.unwrap_or("in an unknown state").to_owned(),
-            }),
+            None => Err(Error::Missing { object: object(), engine: self.engine().host() }),
         }
+    }
+
+    /// Makes a template from a machine that is off and has one disk. The copy of the disk gets the template's name, so that
+    /// it is never taken for the original.
+    pub async fn create_template(&self, name: &str, description: &str, vm: &Vm) -> Result<(), Error> {
+        let disks: Vec<Value> = vm
+            .boot_disk()
+            .map(|disk| json!({ "disk": { "id": disk.id, "name": name, "alias": name } }))
+            .into_iter()
+            .collect();
+        let body = json!({
+            "name": name,
+            "description": description,
+            "vm": { "id": vm.id, "disk_attachments": { "disk_attachment": disks } },
+        });
+        let _: Value = self.post(&format!("creating template {name}"), "templates", &body).await?;
+        Ok(())
+    }
+
+    /// Deletes a template.
+    pub async fn delete_template(&self, template: &TemplateDetails) -> Result<(), Error> {
+        self.delete(&format!("deleting template {}", template.name), &format!("templates/{}", template.id)).await
     }
 }

@@ -1,6 +1,6 @@
 //! Virtual machines.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Disk, Reference, search};
@@ -32,7 +32,7 @@ pub struct Vm {
 }
 
 /// The state of a machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VmStatus {
     /// It is being made, copied or removed.
@@ -75,7 +75,7 @@ struct DiskAttachments {
 
 /// How a disk hangs on a machine.
 #[derive(Clone, Debug, Deserialize)]
-pub struct DiskAttachment {
+pub(super) struct DiskAttachment {
     /// Whether the machine boots from it.
     #[serde(default, deserialize_with = "super::number::boolean")]
     pub bootable: bool,
@@ -154,18 +154,18 @@ const FOLLOW: &str = "disk_attachments.disk,nics,tags,graphics_consoles,reported
 impl Vm {
     /// The disk that it boots from.
     pub fn boot_disk(&self) -> Option<&Disk> {
-        let attachments = &self.disk_attachments.disk_attachment;
-        attachments.iter().find(|attachment| attachment.bootable).or(attachments.first()).map(|found| &found.disk)
+        self.disk_attachments.disk_attachment.iter().find(|attachment| attachment.bootable).map(|found| &found.disk)
     }
 
-    /// Disks that it does not boot from, which others may have put there.
-    pub fn other_disks(&self) -> impl Iterator<Item = &Disk> {
-        let boot = self.boot_disk().map(|disk| disk.id.clone());
+    /// Disks that it was not made with, and that are not deleted with it: volumes of workloads, or whatever people attached.
+    /// Its own are the one that it boots from, and those that are named after it.
+    pub fn foreign_disks(&self) -> impl Iterator<Item = &Disk> {
+        let own = format!("{}-disk", self.name);
         self.disk_attachments
             .disk_attachment
             .iter()
+            .filter(move |attachment| !attachment.bootable && !attachment.disk.alias.starts_with(&own))
             .map(|attachment| &attachment.disk)
-            .filter(move |disk| Some(&disk.id) != boot.as_ref())
     }
 
     /// Its network interfaces.
@@ -208,13 +208,30 @@ impl Client {
         Ok(vm.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
     }
 
+    /// All machines, without what hangs on them but with the addresses that their guests report.
+    pub async fn all_vms(&self) -> Result<Vec<Vm>, Error> {
+        let Vms { vm } = self.get("vms?follow=reported_devices").await?;
+        Ok(vm)
+    }
+
     /// Creates a machine. `clone` makes its disks independent of the template.
     pub async fn create_vm(&self, name: &str, body: &Value, clone: bool) -> Result<(), Error> {
         let _: Value = self.post(&format!("creating machine {name}"), &format!("vms?clone={clone}"), body).await?;
         Ok(())
     }
 
-    /// Carries out an action on a machine: `start`, `stop`, `shutdown`, …
+    /// Starts a machine, handing it its Ignition config at the first start.
+    pub async fn start_vm(&self, vm: &Vm) -> Result<(), Error> {
+        let parameters = json!({ "use_ignition": "true" });
+        let result = self.act_on_vm(vm, "start", &parameters).await;
+        let Err(error @ Error::Fault { .. }) = result else { return result };
+        let Error::Fault { correlation, .. } = &error else { return Err(error) };
+        // The answer may be an empty list of reasons; what the engine logged is the only explanation then.
+        let events = self.troubles(correlation).await.unwrap_or_default();
+        Err(Error::Start { machine: vm.name.clone(), engine: self.engine().host(), events, source: Box::new(error) })
+    }
+
+    /// Carries out an action on a machine: `stop`, `stop`, `shutdown`, …
     pub async fn act_on_vm(&self, vm: &Vm, action: &str, parameters: &Value) -> Result<(), Error> {
         let attempt = format!("{action} of machine {}", vm.name);
         let _: Value = self.post(&attempt, &format!("vms/{}/{action}", vm.id), parameters).await?;

@@ -4,8 +4,7 @@ use async_trait::async_trait;
 use landfall_platform::{Context, Outputs, Step, StepError};
 use serde::{Deserialize, Serialize};
 
-use super::Engine;
-use crate::{Error, client};
+use crate::{Error, client, site::Site};
 
 /// A group that keeps its machines on different hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +22,13 @@ pub struct AffinityGroup {
 }
 
 pub(super) struct AffinityGroupStep {
-    pub(super) engine: Engine,
+    pub(super) site: Site,
     pub(super) desired: AffinityGroup,
 }
 
 impl AffinityGroupStep {
     async fn find(&self) -> Result<Option<client::AffinityGroup>, Error> {
-        let groups = self.engine.client.affinity_groups(&self.desired.cluster_id).await?;
+        let groups = self.site.client.affinity_groups(&self.desired.cluster_id).await?;
         Ok(groups.into_iter().find(|group| group.name == self.desired.name))
     }
 }
@@ -37,14 +36,13 @@ impl AffinityGroupStep {
 #[async_trait]
 impl Step for AffinityGroupStep {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
-        let Self { engine, desired } = self;
+        let Self { site, desired } = self;
         match self.find().await? {
-            Some(group) if engine.mark.is_on(&group.description) => {}
-            Some(_) => return Err(engine.foreign(format!("affinity group {}", desired.name)).into()),
+            Some(group) if site.mark.is_on(&group.description) => {}
+            Some(_) => return Err(site.foreign(format!("affinity group {}", desired.name)).into()),
             None => {
-                let description = engine.mark.description(&desired.description);
-                engine
-                    .client
+                let description = site.mark.description(&desired.description);
+                site.client
                     .create_affinity_group(
                         &desired.cluster_id,
                         &desired.name,
@@ -60,9 +58,9 @@ impl Step for AffinityGroupStep {
 
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
         if let Some(group) = self.find().await?
-            && self.engine.mark.is_on(&group.description)
+            && self.site.mark.is_on(&group.description)
         {
-            self.engine.client.delete_affinity_group(&self.desired.cluster_id, &group).await?;
+            self.site.client.delete_affinity_group(&self.desired.cluster_id, &group).await?;
         }
         Ok(())
     }

@@ -2,18 +2,25 @@
 
 mod affinity_group;
 mod tag;
+mod template;
 mod vm;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use landfall_platform::{Bind, ErrorClass, FileSet, InfraId, Step, StepError, StepSpec};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 pub use affinity_group::AffinityGroup;
 pub use tag::Tag;
-pub use vm::{Size, Vm};
+pub use template::Template;
 
-use crate::{Client, Error, fleet::Fleet, mark::Mark};
+use crate::{
+    Client,
+    image::Images,
+    machines::{Machines, Vm},
+    site::Site,
+};
 
 /// What a step makes. This is what a plan holds, and what the journal keeps: names and sizes, never secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,55 +30,61 @@ pub enum Desired {
     Tag(Tag),
     /// An affinity group.
     AffinityGroup(AffinityGroup),
+    /// The cluster's own template.
+    Template(Template),
     /// A virtual machine.
     Vm(Box<Vm>),
+}
+
+/// Files of the machine that the program runs on.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The Ignition configs that machines are started with, by file name. May be empty when things are only removed.
+    pub ignition: FileSet,
+    /// Where images are downloaded and unpacked to, and looked for before they are downloaded again.
+    pub image_cache: PathBuf,
 }
 
 /// Makes steps act on an engine.
 #[derive(Clone)]
 pub struct Binder {
-    engine: Engine,
-}
-
-/// What all steps of a cluster share.
-#[derive(Clone)]
-pub(crate) struct Engine {
-    client: Arc<Client>,
-    fleet: Fleet,
-    mark: Mark,
-    ignition: Arc<FileSet>,
+    site: Site,
+    inputs: Arc<Inputs>,
 }
 
 impl Binder {
-    /// Steps of a cluster, acting through a client. `ignition` holds the configs that machines are started with, by file name;
-    /// it may be empty when things are only removed. Machines are looked at once per `interval`.
-    pub fn new(client: Arc<Client>, infra_id: &InfraId, ignition: Arc<FileSet>, interval: Duration) -> Self {
-        let fleet = Fleet::new(Arc::clone(&client), infra_id, interval);
-        Self { engine: Engine { client, fleet, mark: Mark::new(infra_id.clone()), ignition } }
+    /// Steps of a cluster, acting through a client. Whatever is waited for is looked at once per `interval`.
+    pub fn new(client: Arc<Client>, infra_id: &InfraId, inputs: Inputs, interval: Duration) -> Self {
+        Self { site: Site::new(client, infra_id, interval), inputs: Arc::new(inputs) }
+    }
+
+    /// The machine verbs, for the same cluster.
+    pub fn machines(&self) -> Machines {
+        Machines { site: self.site.clone() }
+    }
+
+    fn user_data(&self, file: &str) -> Option<SecretString> {
+        let file = self.inputs.ignition.get(file)?;
+        Some(String::from_utf8_lossy(&file.contents).into_owned().into())
     }
 }
 
 impl Bind for Binder {
     fn bind(&self, spec: &StepSpec) -> Result<Arc<dyn Step>, StepError> {
         let desired = Desired::deserialize(&spec.desired).map_err(|error| StepError::new(ErrorClass::Bug, error))?;
-        let engine = self.engine.clone();
+        let site = self.site.clone();
         Ok(match desired {
-            Desired::Tag(tag) => Arc::new(tag::TagStep { engine, desired: tag }),
-            Desired::AffinityGroup(group) => Arc::new(affinity_group::AffinityGroupStep { engine, desired: group }),
-            Desired::Vm(vm) => Arc::new(vm::VmStep { engine, desired: *vm }),
+            Desired::Tag(tag) => Arc::new(tag::TagStep { site, desired: tag }),
+            Desired::AffinityGroup(group) => Arc::new(affinity_group::AffinityGroupStep { site, desired: group }),
+            Desired::Template(template) => {
+                let images = Images::new(self.inputs.image_cache.clone());
+                Arc::new(template::TemplateStep { machines: self.machines(), images, desired: template })
+            }
+            Desired::Vm(vm) => Arc::new(vm::VmStep {
+                machines: self.machines(),
+                user_data: self.user_data(&vm.ignition),
+                desired: *vm,
+            }),
         })
-    }
-}
-
-impl Engine {
-    /// The error for an object that has the name but not the mark.
-    fn foreign(&self, object: String) -> Error {
-        Error::Foreign { object, engine: self.client.engine().host() }
-    }
-}
-
-impl From<Error> for StepError {
-    fn from(error: Error) -> Self {
-        Self::new(error.class(), error)
     }
 }

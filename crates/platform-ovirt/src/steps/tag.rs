@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use landfall_platform::{Context, Outputs, Step, StepError};
 use serde::{Deserialize, Serialize};
 
-use super::Engine;
+use crate::site::Site;
 
 /// The cluster's tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,31 +14,31 @@ pub struct Tag {
 }
 
 pub(super) struct TagStep {
-    pub(super) engine: Engine,
+    pub(super) site: Site,
     pub(super) desired: Tag,
 }
 
 #[async_trait]
 impl Step for TagStep {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
-        let Self { engine, desired: Tag { name } } = self;
-        match engine.client.tag(name).await? {
-            Some(tag) if engine.mark.is_on(&tag.description) => {}
-            Some(_) => return Err(engine.foreign(format!("tag {name}")).into()),
+        let Self { site, desired: Tag { name } } = self;
+        match site.client.tag(name).await? {
+            Some(tag) if site.mark.is_on(&tag.description) => {}
+            Some(_) => return Err(site.foreign(format!("tag {name}")).into()),
             None => {
-                let description = engine.mark.description("machines of a cluster");
-                engine.client.create_tag(name, &description).await?;
+                let description = site.mark.description("machines of a cluster");
+                site.client.create_tag(name, &description).await?;
             }
         }
         Ok(Outputs::default())
     }
 
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
-        let Self { engine, desired: Tag { name } } = self;
-        if let Some(tag) = engine.client.tag(name).await?
-            && engine.mark.is_on(&tag.description)
+        let Self { site, desired: Tag { name } } = self;
+        if let Some(tag) = site.client.tag(name).await?
+            && site.mark.is_on(&tag.description)
         {
-            engine.client.delete_tag(&tag).await?;
+            site.client.delete_tag(&tag).await?;
         }
         Ok(())
     }
