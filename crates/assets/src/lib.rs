@@ -1,1 +1,32 @@
-//! assets
+//! From the install-config to files: PKI, Ignition configs and manifests.
+//!
+//! Everything here is a function of its arguments: the clock and the source of randomness are passed in, nothing is read
+//! or written. The one exception is inside the crypto library, which takes the randomness of keys and signatures from the
+//! operating system; what must outlive a run is therefore in [`Secrets`], generated once and handed in again.
+//!
+//! The walk: [`Secrets::generate`] → [`manifests()`] → [`Certificates::issue`] → [`ignition_configs`].
+
+mod cluster;
+mod error;
+mod graph;
+mod hex;
+mod ignition;
+mod kubeconfig;
+mod machine_role;
+mod manifests;
+mod metadata;
+mod node;
+mod pki;
+mod secrets;
+mod yaml;
+
+pub use cluster::Cluster;
+pub use error::Error;
+pub use graph::{Asset, graph};
+pub use ignition::{ignition_configs, pointer_config, with_hostname};
+pub use machine_role::MachineRole;
+pub use manifests::{Credentials, manifests};
+pub use metadata::{ClusterMetadata, OvirtMetadata};
+pub use node::{NodeConfig, NodeContents, NodeFile, NodeUnit};
+pub use pki::{Authority, Certificates, Expiry, IssuedCertificate, PrivateKey, certificate_expiry};
+pub use secrets::{Secrets, Token};

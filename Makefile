@@ -1,0 +1,52 @@
+# Every target sets up what it needs (Debian packages, Rust, tools); see scripts/setup.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+export CARGO_TERM_COLOR ?= always
+CACHE := $(or $(LANDFALL_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/landfall)
+DENY := $(CACHE)/cargo-deny-0.20.2/bin/cargo-deny
+MDBOOK := $(CACHE)/mdbook-0.5.4/bin/mdbook
+FUZZ_SECONDS ?= 30
+
+.PHONY: help
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the landfall program (release).
+	scripts/setup build
+	cargo build --release --locked --package landfall
+
+.PHONY: demo
+demo: build ## Show the main job: from an install-config to Ignition configs.
+	scripts/demo target/release/landfall
+
+.PHONY: test
+test: ## Run all tests.
+	scripts/setup build test
+	cargo test --workspace --locked
+	scripts/fuzz $(FUZZ_SECONDS)
+
+.PHONY: lint
+lint: ## Check formatting, lints, layers and dependencies.
+	scripts/setup build lint
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo run --quiet --locked --package xtask -- layers
+	$(DENY) --workspace --offline check bans licenses sources
+
+.PHONY: advisories
+advisories: ## Check dependencies for known vulnerabilities (needs the network).
+	scripts/setup build lint
+	$(DENY) --workspace check advisories
+
+.PHONY: bench
+bench: build ## Measure, next to a peer where one is given (OPENSHIFT_INSTALL=path).
+	scripts/setup bench
+	bench/create target/release/landfall
+
+.PHONY: docs
+docs: ## Build the book into target/book.
+	scripts/setup build docs
+	cargo run --quiet --locked --package landfall -- docs --dir docs/reference
+	$(MDBOOK) build

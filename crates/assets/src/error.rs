@@ -1,0 +1,109 @@
+//! What can go wrong while assets are rendered.
+
+use crate::MachineRole;
+
+/// Why assets could not be rendered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The crypto library could not make a key.
+    #[error("cannot make the private key '{name}'")]
+    MakeKey {
+        /// Which key.
+        name: String,
+        /// What the library said.
+        source: rcgen::Error,
+    },
+    /// The crypto library could not make a certificate.
+    #[error("cannot issue the certificate '{name}'")]
+    IssueCertificate {
+        /// Which certificate.
+        name: String,
+        /// What the library said.
+        source: rcgen::Error,
+    },
+    /// A secret that an earlier run stored is gone.
+    #[error("the secret {path} is missing; restore it, or remove all of the directory to start with new secrets")]
+    SecretMissing {
+        /// Its path.
+        path: String,
+    },
+    /// A secret that an earlier run stored cannot be read.
+    #[error(
+        "the secret {path} cannot be used: {reason}; restore it, or remove all of the directory to start with new secrets"
+    )]
+    SecretUnusable {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A text that should be a certificate is none.
+    #[error("not a certificate in PEM form: {reason}")]
+    NotACertificate {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An Ignition config that a user may have edited cannot be read.
+    #[error("cannot read the Ignition config '{name}'")]
+    ReadIgnition {
+        /// Which config.
+        name: String,
+        /// What the parser said.
+        source: ignition_config::Error,
+    },
+    /// The Ignition config of a role has another spec version than Landfall writes.
+    #[error("the Ignition config '{name}' has a spec version other than 3.3.0; set ignition.version to 3.3.0")]
+    IgnitionVersion {
+        /// Which config.
+        name: String,
+    },
+    /// Serialisation failed, which the types should make impossible.
+    #[error("cannot write {what} as JSON")]
+    WriteJson {
+        /// What was written.
+        what: String,
+        /// What the serialiser said.
+        source: serde_json::Error,
+    },
+    /// Serialisation failed, which the types should make impossible.
+    #[error("cannot write {what} as YAML")]
+    WriteYaml {
+        /// What was written.
+        what: String,
+        /// What the serialiser said.
+        source: serde_saphyr::ser_error::Error,
+    },
+    /// A YAML file that a user may have written cannot be read.
+    #[error("cannot read {what}: {reason}")]
+    ReadYaml {
+        /// Which file.
+        what: String,
+        /// What is wrong with it and where.
+        reason: String,
+    },
+    /// A manifest lacks what every Kubernetes object has.
+    #[error("{path} holds something that is not a Kubernetes object: it needs apiVersion, kind and metadata.name")]
+    NotAnObject {
+        /// Which file.
+        path: String,
+    },
+    /// Two files are about the same object.
+    #[error("{object} is in {first} and in {second}; remove it from one of them")]
+    DuplicateObject {
+        /// The object: kind, group, namespace and name.
+        object: String,
+        /// One file.
+        first: String,
+        /// The other file.
+        second: String,
+    },
+    /// Two parts of the renderer want the same path on a machine.
+    #[error("two parts render {path} for role {role}")]
+    PathTaken {
+        /// The path.
+        path: String,
+        /// The role.
+        role: MachineRole,
+    },
+}

@@ -1,0 +1,113 @@
+//! The one place that knows the types of the Ignition spec.
+
+use std::io::Write;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use flate2::{Compression, write::GzEncoder};
+use ignition_config::{
+    Config,
+    v3_3::{
+        self, Dropin, File, HttpHeadersItem, IgnitionConfig, Passwd, Resource, Security, Storage, Systemd, Unit, User,
+    },
+};
+
+use crate::{
+    Error,
+    node::{NodeConfig, NodeContents, NodeFile, NodeUnit},
+};
+
+/// Below this many bytes compression costs more than it saves.
+const WORTH_COMPRESSING: usize = 512;
+
+/// An Ignition config that is being put together.
+#[derive(Default)]
+pub(super) struct Document(v3_3::Config);
+
+impl Document {
+    /// A config that may have been edited by a user, who may have used everything that the spec knows.
+    pub(super) fn parse(name: &str, json: &[u8]) -> Result<Self, Error> {
+        match Config::parse_slice(json) {
+            Ok((Config::V3_3(config), _)) => Ok(Self(config)),
+            Ok(_) => Err(Error::IgnitionVersion { name: name.to_owned() }),
+            Err(source) => Err(Error::ReadIgnition { name: name.to_owned(), source }),
+        }
+    }
+
+    /// Has the machine fetch another config and merge it with this one.
+    pub(super) fn merge(&mut self, url: &str, (header, value): (&str, String)) {
+        let header = HttpHeadersItem { value: Some(value), ..HttpHeadersItem::new(header.to_owned()) };
+        let source = Resource { source: Some(url.to_owned()), http_headers: Some(vec![header]), ..Resource::default() };
+        let config = self.0.ignition.config.get_or_insert_with(IgnitionConfig::default);
+        config.merge.get_or_insert_default().push(source);
+    }
+
+    /// Has Ignition itself trust a CA, for what it fetches.
+    pub(super) fn trust(&mut self, ca: &str) {
+        let tls = self.0.ignition.security.get_or_insert_with(Security::default).tls.get_or_insert_default();
+        tls.certificate_authorities.get_or_insert_default().push(inline(ca.as_bytes()));
+    }
+
+    /// Lets the owners of SSH keys log in as `core`, the user that Fedora CoreOS and Flatcar both have.
+    pub(super) fn authorize(&mut self, ssh_keys: Vec<String>) {
+        let user = User { ssh_authorized_keys: Some(ssh_keys), ..User::new("core".to_owned()) };
+        self.0.passwd.get_or_insert_with(Passwd::default).users.get_or_insert_default().push(user);
+    }
+
+    /// Adds files and units.
+    pub(super) fn add(&mut self, config: NodeConfig) {
+        let files = self.0.storage.get_or_insert_with(Storage::default).files.get_or_insert_default();
+        files.extend(config.files.into_iter().map(file));
+        if !config.units.is_empty() {
+            let units = self.0.systemd.get_or_insert_with(Systemd::default).units.get_or_insert_default();
+            units.extend(config.units.into_iter().map(unit));
+        }
+    }
+
+    /// As JSON without the many fields that are not set.
+    pub(super) fn to_json(&self, name: &str) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec(&self.0).map_err(|source| Error::WriteJson { what: name.to_owned(), source })
+    }
+}
+
+fn file(file: NodeFile) -> File {
+    let mut entry = File::new(file.path);
+    entry.mode = Some(i64::from(file.mode));
+    match file.contents {
+        NodeContents::Inline(bytes) => {
+            entry.overwrite = Some(true);
+            entry.contents = Some(inline(&bytes));
+        }
+        NodeContents::Append(bytes) => entry.append = Some(vec![inline(&bytes)]),
+        NodeContents::Download { url, digest } => {
+            entry.overwrite = Some(true);
+            entry.contents = Some(Resource {
+                source: Some(url),
+                verification: Some(v3_3::Verification { hash: Some(digest) }),
+                ..Resource::default()
+            });
+        }
+    }
+    entry
+}
+
+fn unit(unit: NodeUnit) -> Unit {
+    let dropins =
+        unit.dropins.into_iter().map(|(name, contents)| Dropin { contents: Some(contents), ..Dropin::new(name) });
+    Unit {
+        contents: unit.contents,
+        enabled: unit.enabled,
+        dropins: Some(dropins.collect()).filter(|dropins: &Vec<_>| !dropins.is_empty()),
+        ..Unit::new(unit.name)
+    }
+}
+
+/// Bytes as a data URL. Compressed if that pays, since platforms limit the size of user data.
+fn inline(bytes: &[u8]) -> Resource {
+    let data_url = |bytes: &[u8]| Some(format!("data:;base64,{}", BASE64_STANDARD.encode(bytes)));
+    if bytes.len() < WORTH_COMPRESSING {
+        return Resource { source: data_url(bytes), ..Resource::default() };
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing to memory cannot fail");
+    Resource { source: data_url(&compressed), compression: Some("gzip".to_owned()), ..Resource::default() }
+}

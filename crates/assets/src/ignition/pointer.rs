@@ -1,0 +1,33 @@
+//! Pointer configs: all that a machine gets from its platform, and just enough to fetch the rest.
+
+use landfall_config::Role;
+
+use super::document::Document;
+use crate::{
+    Cluster, Error, Secrets,
+    cluster::CONFIG_SERVER_PORT,
+    node::{NodeConfig, NodeFile},
+};
+
+/// The header that carries the machine token. Ignition sends it with the request for the merged config only.
+pub(crate) const TOKEN_HEADER: &str = "Authorization";
+
+/// The pointer config of a role: one source to merge, the CA that must have signed its server, and the token.
+pub(super) fn render(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
+    let mut document = Document::default();
+    let url = format!("https://{}:{CONFIG_SERVER_PORT}/config/{}", cluster.internal_host(), role.name());
+    document.merge(&url, (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
+    document.trust(secrets.cluster_ca().certificate());
+    document.to_json(&format!("{}.ign", role.name()))
+}
+
+/// A pointer config with the name of one machine in it.
+///
+/// All machines of a role share a pointer config, so the name cannot be there from the beginning; and some platforms put a
+/// name into it by themselves in a form that is not of this spec, unless they find one. `name` of the config is for errors.
+pub fn with_hostname(name: &str, pointer: &[u8], hostname: &str) -> Result<Vec<u8>, Error> {
+    let mut document = Document::parse(name, pointer)?;
+    document
+        .add(NodeConfig { files: vec![NodeFile::public("/etc/hostname", format!("{hostname}\n"))], units: Vec::new() });
+    document.to_json(name)
+}

@@ -1,0 +1,12 @@
+//! Keys, certificate authorities and the certificates that they sign.
+
+mod authority;
+mod certificates;
+mod expiry;
+mod key;
+mod profile;
+
+pub use authority::Authority;
+pub use certificates::{Certificates, IssuedCertificate};
+pub use expiry::{Expiry, certificate_expiry};
+pub use key::PrivateKey;

@@ -1,0 +1,77 @@
+//! What is assumed where nothing is said.
+
+use std::net::IpAddr;
+
+use crate::{Architecture, Distribution, InstallConfig, NetworkType, Platform, Role};
+
+/// The Kubernetes that is installed when no version is given; digests of its programs are built in.
+pub const DEFAULT_KUBERNETES_VERSION: &str = "1.36.4";
+
+impl InstallConfig {
+    /// Fills in everything that has a default. Doing it twice changes nothing more.
+    #[must_use]
+    pub fn with_defaults(mut self) -> Self {
+        let default_type =
+            if self.distribution.is_openshift() { NetworkType::OvnKubernetes } else { NetworkType::Routed };
+        self.networking.network_type.get_or_insert(default_type);
+        for network in &mut self.networking.cluster_network {
+            let by_family = if network.cidr.addr().is_ipv4() { 23 } else { 64 };
+            network.host_prefix.get_or_insert(by_family);
+        }
+        if self.distribution == Distribution::Kubernetes {
+            self.version.get_or_insert_with(|| DEFAULT_KUBERNETES_VERSION.to_owned());
+        }
+        let Platform::Ovirt(ovirt) = &mut self.platform;
+        // The IPv4 address of each is the primary one, as the cluster's networks are ordered.
+        ovirt.api_vips.sort_by_key(IpAddr::is_ipv6);
+        ovirt.ingress_vips.sort_by_key(IpAddr::is_ipv6);
+        let architecture = self.architecture();
+        for (role, pool) in std::iter::once((Role::Master, &mut self.control_plane))
+            .chain(self.compute.iter_mut().map(|pool| (Role::Worker, pool)))
+        {
+            pool.architecture.get_or_insert(architecture);
+            if pool.name.is_empty() {
+                role.name().clone_into(&mut pool.name);
+            }
+        }
+        self
+    }
+
+    /// The architecture of all machines: that of the first pool which names one, otherwise the platform's usual one.
+    pub fn architecture(&self) -> Architecture {
+        std::iter::once(&self.control_plane).chain(&self.compute).find_map(|pool| pool.architecture).unwrap_or(
+            match self.platform {
+                Platform::Ovirt(_) => Architecture::Amd64,
+            },
+        )
+    }
+
+    /// Number of machines in all pools.
+    pub fn machines(&self) -> u64 {
+        std::iter::once(&self.control_plane).chain(&self.compute).map(|pool| u64::from(pool.replicas)).sum()
+    }
+
+    /// The version of Kubernetes to install, without a leading `v`. Only meaningful for distribution `kubernetes`.
+    pub fn kubernetes_version(&self) -> &str {
+        self.version.as_deref().unwrap_or(DEFAULT_KUBERNETES_VERSION)
+    }
+
+    /// The virtual addresses of the API; empty where the platform has none or somebody else balances the traffic.
+    pub fn api_vips(&self) -> &[IpAddr] {
+        match &self.platform {
+            Platform::Ovirt(ovirt) => &ovirt.api_vips,
+        }
+    }
+
+    /// The virtual addresses of the ingress; empty where the platform has none or somebody else balances the traffic.
+    pub fn ingress_vips(&self) -> &[IpAddr] {
+        match &self.platform {
+            Platform::Ovirt(ovirt) => &ovirt.ingress_vips,
+        }
+    }
+
+    /// The configuration as YAML, as `install-config.yaml` holds it.
+    pub fn to_yaml(&self) -> String {
+        serde_saphyr::to_string(self).expect("the types have only text keys, so YAML can hold them")
+    }
+}

@@ -1,0 +1,121 @@
+//! What a machine pool comes to once all levels of settings are laid over each other.
+
+use uuid::Uuid;
+
+use crate::{
+    InstallConfig, MachinePool, Platform, Role,
+    ovirt::{self, AutoPinningPolicy, DiskFormat, VmType},
+};
+
+const DEFAULT_MEMORY_MIB: u32 = 16 * 1024;
+const DEFAULT_DISK_GIB: u32 = 120;
+
+/// The size and kind of the machines of an oVirt pool, with nothing left open that has a default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPool {
+    /// Processors and memory.
+    pub size: Size,
+    /// Size of the operating system disk in GiB.
+    pub os_disk_gib: u32,
+    /// What the engine optimises the machines for.
+    pub vm_type: VmType,
+    /// The affinity groups of the machines, by the names the user knows them by.
+    pub affinity_groups: Vec<String>,
+    /// Whether the engine pins virtual to physical processors.
+    pub auto_pinning_policy: AutoPinningPolicy,
+    /// Size of huge pages in KiB, or none.
+    pub hugepages: Option<u32>,
+    /// Whether disks are copies of the template's, independent of it.
+    pub clone: bool,
+    /// Whether disks take up only the space that is written; nothing: as in the template.
+    pub sparse: Option<bool>,
+    /// Format of the disks; nothing: as in the template.
+    pub format: Option<DiskFormat>,
+}
+
+/// Processors and memory of a machine: the engine takes one or the other, never both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Those of an instance type in the engine.
+    InstanceType(Uuid),
+    /// Given in numbers.
+    Custom {
+        /// Sockets.
+        sockets: u32,
+        /// Cores per socket.
+        cores: u32,
+        /// Threads per core.
+        threads: u32,
+        /// Memory in MiB.
+        memory_mib: u32,
+        /// Memory in MiB that the host must have free.
+        guaranteed_memory_mib: u32,
+    },
+}
+
+impl InstallConfig {
+    /// The settings of a pool on oVirt: built-in ones, under `defaultMachinePlatform`, under those of the pool.
+    pub fn ovirt_pool(&self, pool: &MachinePool, role: Role) -> ResolvedPool {
+        let Platform::Ovirt(platform) = &self.platform;
+        let nothing = ovirt::MachinePool::default();
+        let own = pool.platform.ovirt.as_ref().unwrap_or(&nothing);
+        let default = platform.default_machine_platform.as_ref().unwrap_or(&nothing);
+        resolve(platform, default, own, role)
+    }
+}
+
+fn resolve(
+    platform: &ovirt::Platform,
+    default: &ovirt::MachinePool,
+    own: &ovirt::MachinePool,
+    role: Role,
+) -> ResolvedPool {
+    let vm_type = own.vm_type.or(default.vm_type).unwrap_or(match role {
+        Role::Master => VmType::HighPerformance,
+        Role::Worker => VmType::Server,
+    });
+    ResolvedPool {
+        size: size(default, own),
+        os_disk_gib: own.os_disk.or(default.os_disk).map_or(DEFAULT_DISK_GIB, |disk| disk.size_gb),
+        vm_type,
+        affinity_groups: own
+            .affinity_groups_names
+            .clone()
+            .or_else(|| default.affinity_groups_names.clone())
+            .unwrap_or_else(|| built_in_group(platform, role)),
+        auto_pinning_policy: own.auto_pinning_policy.or(default.auto_pinning_policy).unwrap_or(AutoPinningPolicy::None),
+        hugepages: own.hugepages.or(default.hugepages),
+        clone: own.clone.or(default.clone).unwrap_or(vm_type != VmType::Desktop),
+        sparse: own.sparse.or(default.sparse),
+        format: own.format.or(default.format),
+    }
+}
+
+/// A level that names an instance type hides the numbers of the levels below it, and the other way round.
+fn size(default: &ovirt::MachinePool, own: &ovirt::MachinePool) -> Size {
+    if let Some(id) = own.instance_type_id {
+        return Size::InstanceType(id);
+    }
+    let own_numbers = own.cpu.is_some() || own.memory_mb.is_some() || own.guaranteed_memory_mb.is_some();
+    if let (Some(id), false) = (default.instance_type_id, own_numbers) {
+        return Size::InstanceType(id);
+    }
+    let (upper, lower) = (own.cpu.unwrap_or_default(), default.cpu.unwrap_or_default());
+    let memory_mib = own.memory_mb.or(default.memory_mb).unwrap_or(DEFAULT_MEMORY_MIB);
+    Size::Custom {
+        sockets: upper.sockets.or(lower.sockets).unwrap_or(1),
+        cores: upper.cores.or(lower.cores).unwrap_or(4),
+        threads: upper.threads.or(lower.threads).unwrap_or(1),
+        memory_mib,
+        guaranteed_memory_mib: own.guaranteed_memory_mb.or(default.guaranteed_memory_mb).unwrap_or(memory_mib),
+    }
+}
+
+/// The group of the role that exists when the user declares none, or the one they declared under its name.
+fn built_in_group(platform: &ovirt::Platform, role: Role) -> Vec<String> {
+    let name = ovirt::AffinityGroup::built_in_name(role);
+    match &platform.affinity_groups {
+        Some(declared) if declared.iter().all(|group| group.name != name) => Vec::new(),
+        _ => vec![name.to_owned()],
+    }
+}

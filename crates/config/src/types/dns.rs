@@ -1,0 +1,92 @@
+//! Public DNS.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Where the cluster's public DNS records are made. Exactly one backend.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dns {
+    /// Any name server that takes dynamic updates (RFC 2136), for example BIND, Knot or `PowerDNS`.
+    Rfc2136(Rfc2136),
+    /// Amazon Route 53.
+    Route53(Route53),
+    /// Cloudflare.
+    Cloudflare(Cloudflare),
+    /// Nobody: the records are printed, and the installation waits until they resolve.
+    Manual(ManualDns),
+}
+
+/// A name server that takes dynamic updates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rfc2136 {
+    /// The primary name server, as `host` or `host:port`.
+    pub server: String,
+    /// The zone that holds the records. Default: the base domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// Name of the TSIG key.
+    pub key_name: String,
+    /// Algorithm of the TSIG key.
+    #[serde(default)]
+    pub key_algorithm: TsigAlgorithm,
+    /// File that holds the TSIG secret in base64. The secret itself never stands in this file.
+    #[schemars(length(min = 1))]
+    pub key_file: String,
+    /// Time to live of the records in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
+}
+
+/// Algorithm of a TSIG key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TsigAlgorithm {
+    /// HMAC with SHA-256.
+    #[default]
+    HmacSha256,
+    /// HMAC with SHA-384.
+    HmacSha384,
+    /// HMAC with SHA-512.
+    HmacSha512,
+}
+
+/// Amazon Route 53. Credentials come from the usual AWS environment variables and files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Route53 {
+    /// Id of the hosted zone. Default: the zone with the name below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone_id: Option<String>,
+    /// Name of the hosted zone. Default: the base domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// API endpoint other than Amazon's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Url>,
+    /// Time to live of the records in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
+}
+
+/// Cloudflare.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Cloudflare {
+    /// Name of the zone. Default: the base domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// File that holds an API token which may edit the zone. The token itself never stands in this file.
+    #[schemars(length(min = 1))]
+    pub token_file: String,
+    /// Time to live of the records in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
+}
+
+/// Records that you make yourself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ManualDns {}

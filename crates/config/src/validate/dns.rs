@@ -1,0 +1,76 @@
+//! The public DNS backends.
+
+use std::net::IpAddr;
+
+use super::{Report, domain, sources};
+use crate::{Dns, InstallConfig, Problem};
+
+/// The smallest time to live that all backends take.
+const MIN_TTL: u32 = 60;
+const MAX_TTL: u32 = 86400;
+
+pub(super) fn check(config: &InstallConfig, report: &mut Report) {
+    match &config.dns {
+        None | Some(Dns::Manual(_)) => {}
+        Some(Dns::Rfc2136(backend)) => {
+            server(&backend.server, report);
+            if let Some(problem) = domain::domain_name("dns.rfc2136.keyName", &backend.key_name.to_ascii_lowercase()) {
+                report.problem(Problem { value: Some(backend.key_name.clone()), ..problem });
+            }
+            zone("dns.rfc2136.zone", backend.zone.as_deref(), config, report);
+            ttl("dns.rfc2136.ttl", backend.ttl, report);
+        }
+        Some(Dns::Route53(backend)) => {
+            zone("dns.route53.zone", backend.zone.as_deref(), config, report);
+            ttl("dns.route53.ttl", backend.ttl, report);
+            if let Some(endpoint) = &backend.endpoint {
+                report.problems.extend(sources::web_url("dns.route53.endpoint", endpoint.as_str()));
+            }
+        }
+        Some(Dns::Cloudflare(backend)) => {
+            zone("dns.cloudflare.zone", backend.zone.as_deref(), config, report);
+            ttl("dns.cloudflare.ttl", backend.ttl, report);
+        }
+    }
+}
+
+/// The records have to lie in the zone.
+fn zone(path: &str, zone: Option<&str>, config: &InstallConfig, report: &mut Report) {
+    let Some(zone) = zone else { return };
+    if let Some(problem) = domain::domain_name(path, zone) {
+        report.problem(problem);
+        return;
+    }
+    let (cluster, bare) = (config.cluster_domain(), zone.trim_end_matches('.'));
+    if !cluster.strip_suffix(bare).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')) {
+        report.problem(
+            Problem::new(path, format!("must hold the cluster's domain {cluster}"))
+                .value(zone)
+                .suggest(format!("leave it out to use {}", config.base_domain.trim_end_matches('.'))),
+        );
+    }
+}
+
+fn ttl(path: &str, ttl: Option<u32>, report: &mut Report) {
+    if let Some(ttl) = ttl.filter(|ttl| !(MIN_TTL..=MAX_TTL).contains(ttl)) {
+        report.problem(Problem::new(path, format!("must be from {MIN_TTL} to {MAX_TTL} seconds")).value(ttl));
+    }
+}
+
+/// `host`, `host:port`, an address, or `[IPv6]:port`.
+fn server(text: &str, report: &mut Report) {
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (host, port) = match (bracketed, text.rsplit_once(':')) {
+        (Some((host, rest)), _) => (host, rest.strip_prefix(':').or((!rest.is_empty()).then_some("?"))),
+        (None, Some((host, port))) if !host.contains(':') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let is_host = host.parse::<IpAddr>().is_ok() || domain::domain_name("", &host.to_ascii_lowercase()).is_none();
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    if !is_host || !is_port {
+        report.problem(
+            Problem::new("dns.rfc2136.server", "must be a host or host:port, like ns1.example.com or 192.0.2.53:5353")
+                .value(text),
+        );
+    }
+}

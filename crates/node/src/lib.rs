@@ -1,0 +1,3 @@
+//! What runs on the machines of a cluster.
+
+pub mod config_server;
