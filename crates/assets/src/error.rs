@@ -98,6 +98,34 @@ pub enum Error {
         /// The other file.
         second: String,
     },
+    /// A download whose digest is not known would be taken on trust.
+    #[error(
+        "no digest is known of {file}; use a version of Kubernetes that is built in ({known}), or give its digest under binaryDigests as '{file_name}'"
+    )]
+    UnknownDigest {
+        /// Path below the download site.
+        file: String,
+        /// The key under `binaryDigests`.
+        file_name: String,
+        /// Versions of Kubernetes that need none.
+        known: String,
+    },
+    /// The node agent has no digest for the cluster's architecture.
+    #[error("nodeAgent.sha512 has no digest for {architecture}; add one")]
+    NodeAgentDigest {
+        /// The architecture.
+        architecture: String,
+    },
+    /// containerd cannot express a mirror.
+    #[error(
+        "imageMirrors: {mirror} cannot stand in for {source_name}, because containerd redirects whole registries and keeps the path below them; mirror the whole registry, or let the mirror's path end like the source's"
+    )]
+    ImageMirror {
+        /// What is mirrored.
+        source_name: String,
+        /// Where to.
+        mirror: String,
+    },
     /// Two parts of the renderer want the same path on a machine.
     #[error("two parts render {path} for role {role}")]
     PathTaken {

@@ -21,8 +21,19 @@ pub fn graph() -> &'static [Asset] {
         asset("infra-id", &["install-config"], &[]),
         asset("secrets", &["install-config", "infra-id"], &[".landfall/secrets/*"]),
         asset("certificates", &["install-config", "secrets"], &[]),
+        asset("credentials", &["install-config"], &[]),
         asset("pointer-configs", &["install-config", "secrets"], &["master.ign", "worker.ign"]),
-        asset("manifests", &["install-config", "infra-id", "pointer-configs"], &["manifests/*"]),
+        asset("manifests", &["install-config", "infra-id", "credentials", "pointer-configs"], &["manifests/*"]),
+        asset(
+            "role-configs",
+            &["install-config", "infra-id", "secrets", "certificates"],
+            &["config-server/master.ign", "config-server/worker.ign"],
+        ),
+        asset(
+            "bootstrap",
+            &["install-config", "infra-id", "secrets", "certificates", "role-configs", "manifests"],
+            &["bootstrap.ign"],
+        ),
         asset("metadata", &["install-config", "infra-id", "secrets"], &["metadata.json"]),
         asset("kubeconfig", &["install-config", "secrets", "certificates"], &["auth/kubeconfig"]),
     ];

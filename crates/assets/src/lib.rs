@@ -1,8 +1,9 @@
 //! From the install-config to files: PKI, Ignition configs and manifests.
 //!
 //! Everything here is a function of its arguments: the clock and the source of randomness are passed in, nothing is read
-//! or written. The one exception is inside the crypto library, which takes the randomness of keys and signatures from the
-//! operating system; what must outlive a run is therefore in [`Secrets`], generated once and handed in again.
+//! or written. There are two exceptions. The crypto library takes the randomness of keys and signatures from the operating
+//! system; what must outlive a run is therefore in [`Secrets`], generated once and handed in again. And [`openshift`] has
+//! another program render, on a copy that it makes and removes.
 //!
 //! The walk: [`Secrets::generate`] → [`manifests()`] → [`Certificates::issue`] → [`ignition_configs`].
 
@@ -11,13 +12,17 @@ mod error;
 mod graph;
 mod hex;
 mod ignition;
+mod kubeadm;
 mod kubeconfig;
 mod machine_role;
 mod manifests;
 mod metadata;
-mod node;
+pub mod node;
+mod onprem;
+pub mod openshift;
 mod pki;
 mod secrets;
+mod template;
 mod yaml;
 
 pub use cluster::Cluster;
@@ -27,6 +32,7 @@ pub use ignition::{ignition_configs, pointer_config, with_hostname};
 pub use machine_role::MachineRole;
 pub use manifests::{Credentials, manifests};
 pub use metadata::{ClusterMetadata, OvirtMetadata};
-pub use node::{NodeConfig, NodeContents, NodeFile, NodeUnit};
+pub use node::{NodeConfig, NodeContents, NodeFacts, NodeFile, NodeUnit, VipFacts};
+pub use onprem::{LocalNode, Member, haproxy_config, keepalived_config, router_ids};
 pub use pki::{Authority, Certificates, Expiry, IssuedCertificate, PrivateKey, certificate_expiry};
 pub use secrets::{Secrets, Token};

@@ -38,10 +38,15 @@ pub struct OvirtMetadata {
 impl ClusterMetadata {
     /// The metadata of a cluster.
     pub fn new(cluster: &Cluster<'_>, secrets: &Secrets) -> Self {
+        Self::with_id(cluster, secrets.cluster_id())
+    }
+
+    /// The metadata of a cluster whose unique id somebody else made.
+    pub(crate) fn with_id(cluster: &Cluster<'_>, cluster_id: Uuid) -> Self {
         let Platform::Ovirt(platform) = &cluster.config.platform;
         Self {
             cluster_name: cluster.config.metadata.name.clone(),
-            cluster_id: secrets.cluster_id(),
+            cluster_id,
             infra_id: cluster.infra_id.clone(),
             cluster_domain: cluster.config.cluster_domain(),
             ovirt: Some(OvirtMetadata {

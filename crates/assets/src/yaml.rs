@@ -7,7 +7,10 @@ use crate::Error;
 
 /// One document. `what` names it if it cannot be written.
 pub(crate) fn document(what: &str, value: &impl Serialize) -> Result<String, Error> {
-    serde_saphyr::to_string(value).map_err(|source| Error::WriteYaml { what: what.to_owned(), source })
+    // Long lines stay whole: folding would hide where a value begins and ends.
+    let options = serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
+    serde_saphyr::to_string_with_options(value, options)
+        .map_err(|source| Error::WriteYaml { what: what.to_owned(), source })
 }
 
 /// Several documents in one file.

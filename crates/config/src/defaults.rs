@@ -72,6 +72,9 @@ impl InstallConfig {
 
     /// The configuration as YAML, as `install-config.yaml` holds it.
     pub fn to_yaml(&self) -> String {
-        serde_saphyr::to_string(self).expect("the types have only text keys, so YAML can hold them")
+        // Keys and secrets are long words: broken over lines they are hard to read and to search for.
+        let options = serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
+        serde_saphyr::to_string_with_options(self, options)
+            .expect("the types have only text keys, so YAML can hold them")
     }
 }

@@ -27,7 +27,7 @@ pub struct UnknownField {
 /// Documents a field, or the whole file. Items of lists have no place in the path: `compute.name`.
 pub fn explain(path: Option<&str>) -> Result<String, UnknownField> {
     let Some(text) = path.filter(|path| !path.is_empty()) else {
-        return Ok(render("install-config.yaml", Node::root(), true));
+        return Ok(render("install-config.yaml", Node::root(), false));
     };
     let Some((segments, "")) = path::split(text) else {
         return Err(UnknownField { path: text.to_owned(), suggestion: None });
@@ -59,7 +59,12 @@ fn suggestion(node: Node, segment: &Segment, above: &str) -> Option<String> {
 fn render(title: &str, node: Node, required: bool) -> String {
     let mut text = format!("{title}  ({})\n\n", summary(node, required));
     paragraph(&mut text, node.doc(), "  ");
-    if let Some(default) = node.default().filter(|default| !default.is_object()) {
+    let has_fields = matches!(node.kind(), Kind::Object { .. } | Kind::Choice(_));
+    if let Some(doc) = node.type_doc().filter(|_| has_fields) {
+        text.push('\n');
+        paragraph(&mut text, doc.strip_prefix(node.doc()).unwrap_or(doc), "  ");
+    }
+    if let Some(default) = node.default().filter(|default| default.is_array()) {
         let _ = write!(text, "\n  Default: {}\n", inline(default));
     }
     let leaf = node.item();
@@ -69,7 +74,7 @@ fn render(title: &str, node: Node, required: bool) -> String {
     let heading = if matches!(leaf.kind(), Kind::Choice(_)) { "Exactly one of" } else { "Fields" };
     let fields = children(node).into_iter().map(|(name, field)| {
         let required = is_required(node, &Segment::Key(name.to_owned()));
-        (format!("{name}  ({})", summary(field, required)), field.doc())
+        (format!("{name}  ({})", summary(field, required)), first_sentence(field.doc()))
     });
     table(&mut text, heading, fields);
     text
@@ -80,6 +85,9 @@ fn summary(node: Node, required: bool) -> String {
     let mut words = kind_name(node, false);
     if required {
         words.push_str(", required");
+    }
+    if let Some(default) = node.default().filter(|default| !default.is_object() && !default.is_array()) {
+        let _ = write!(words, ", default {}", inline(default));
     }
     words
 }
@@ -145,7 +153,7 @@ fn table(text: &mut String, heading: &str, rows: impl Iterator<Item = (String, &
     let _ = write!(text, "\n{heading}:\n");
     for (name, doc) in rows {
         let _ = writeln!(text, "  {name}");
-        paragraph(text, first_sentence(doc), "      ");
+        paragraph(text, doc, "      ");
     }
 }
 

@@ -16,7 +16,10 @@ pub struct Problem {
 }
 
 /// Longer values are cut: the path says where the whole one is.
-const SHOWN_CHARACTERS: usize = 72;
+const VALUE_CHARACTERS: usize = 72;
+
+/// Names of the user's can be in the other parts, and be of any length too.
+const LINE_CHARACTERS: usize = 600;
 
 impl Problem {
     /// A problem without a value, for something that is missing, unknown or secret.
@@ -41,25 +44,26 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.path.is_empty() { "the file" } else { &self.path })?;
+        let path = if self.path.is_empty() { "the file" } else { &self.path };
+        f.write_str(&on_one_line(path, LINE_CHARACTERS))?;
         if let Some(value) = &self.value {
-            write!(f, " ({})", shown(value))?;
+            write!(f, " ('{}')", on_one_line(value, VALUE_CHARACTERS))?;
         }
-        write!(f, " {}", self.rule)?;
+        write!(f, " {}", on_one_line(&self.rule, LINE_CHARACTERS))?;
         match &self.suggestion {
-            Some(suggestion) => write!(f, "\n    {suggestion}"),
+            Some(suggestion) => write!(f, "\n    {}", on_one_line(suggestion, LINE_CHARACTERS)),
             None => Ok(()),
         }
     }
 }
 
-/// A value on one line: quoted, control characters escaped, cut to a readable length.
-fn shown(value: &str) -> String {
-    let mut text: String = value.chars().take(SHOWN_CHARACTERS).flat_map(escaped).collect();
-    if value.chars().nth(SHOWN_CHARACTERS).is_some() {
-        text.push('…');
+/// Text of the user's as a terminal can show it: control characters escaped, cut to a readable length.
+fn on_one_line(text: &str, max: usize) -> String {
+    let mut line: String = text.chars().take(max).flat_map(escaped).collect();
+    if text.chars().nth(max).is_some() {
+        line.push('…');
     }
-    format!("'{text}'")
+    line
 }
 
 fn escaped(c: char) -> impl Iterator<Item = char> {
@@ -124,7 +128,8 @@ impl Notice {
 
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
+        let Self { path, message } = self;
+        write!(f, "{}: {}", on_one_line(path, LINE_CHARACTERS), on_one_line(message, LINE_CHARACTERS))
     }
 }
 

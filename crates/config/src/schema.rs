@@ -116,6 +116,12 @@ impl Node {
         [self.place, self.shape].iter().find_map(|map| map.get("description")?.as_str()).unwrap_or_default()
     }
 
+    /// What the type says beyond the field.
+    pub(crate) fn type_doc(self) -> Option<&'static str> {
+        let doc = self.shape.get("description")?.as_str()?;
+        (!self.doc().contains(doc)).then_some(doc)
+    }
+
     /// The value that is assumed when none is given.
     pub(crate) fn default(self) -> Option<&'static Value> {
         self.place.get("default")

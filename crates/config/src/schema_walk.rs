@@ -24,6 +24,11 @@ pub(crate) struct Walk {
 /// Compares a tree with the schema and repairs it.
 pub(crate) fn walk(tree: &mut Value) -> Walk {
     let mut walk = Walk::default();
+    if tree.is_null() {
+        walk.problems.push(Problem::new("", "is empty").suggest("'landfall create install-config' makes one"));
+        walk.doubtful.push(String::new());
+        *tree = placeholder(Node::root(), None);
+    }
     walk.check(Node::root(), tree, "");
     walk
 }
@@ -58,7 +63,8 @@ impl Walk {
             (_, value) => Some(wrong_type(node, value, path)),
         };
         if let Some(mut problem) = problem {
-            if node.is_secret() {
+            // A file that is not a mapping is some other file, perhaps one with a secret in it.
+            if node.is_secret() || path.is_empty() {
                 problem.value = None;
             }
             *value = placeholder(node, Some(value));
@@ -133,6 +139,7 @@ impl Walk {
         let problem = Problem::new(&full, "is not a known field");
         self.problems.push(match (meant, elsewhere(key)) {
             (Some(name), _) => problem.suggest(format!("did you mean '{name}'?")),
+            (None, Some(place)) if place == key => problem.suggest(format!("did you mean '{place}' at the top level?")),
             (None, Some(place)) => problem.suggest(format!("did you mean '{place}'?")),
             (None, None) => problem.suggest(format!("known here: {}", names.join(", "))),
         });
@@ -215,6 +222,9 @@ fn wrong_type(node: Node, found: &Value, path: &str) -> Problem {
 
 /// Something well-formed in the place of something wrong: what was most likely meant, or just anything.
 fn placeholder(node: Node, wrong: Option<&Value>) -> Value {
+    if let Some(default) = node.default() {
+        return default.clone();
+    }
     match node.kind() {
         Kind::Text { format, .. } => format::placeholder(format).into(),
         Kind::Integer { minimum, allowed, .. } => allowed.and_then(|a| a.first().copied()).unwrap_or(minimum).into(),

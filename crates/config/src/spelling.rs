@@ -3,13 +3,21 @@
 /// The candidate that a word most likely stands for, if one is close enough.
 pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(word);
+    let is_telling = wanted.chars().count() >= 4;
     candidates
         .into_iter()
         .filter_map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&wanted, &plain(candidate));
-            (distance <= tolerance(&wanted)).then_some((distance, candidate))
+            let known = plain(candidate);
+            let distance = strsim::damerau_levenshtein(&wanted, &known);
+            // A part of the name comes after all names that are only misspelt.
+            let is_part = is_telling && known.contains(&wanted);
+            if distance <= tolerance(&wanted) {
+                Some(((false, distance), candidate))
+            } else {
+                is_part.then_some(((true, distance), candidate))
+            }
         })
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(rank, _)| *rank)
         .map(|(_, candidate)| candidate)
 }
 
@@ -38,6 +46,8 @@ mod tests {
             ("ovirtClusterID", Some("ovirt_cluster_id")),
             ("vnic_profile_id", Some("vnicProfileID")),
             ("afinitygroup", Some("affinityGroups")),
+            ("cluster", Some("ovirt_cluster_id")),
+            ("id", None),
             ("memory", None),
             ("", None),
             ("日本", None),

@@ -10,10 +10,11 @@ use ignition_config::{
         self, Dropin, File, HttpHeadersItem, IgnitionConfig, Passwd, Resource, Security, Storage, Systemd, Unit, User,
     },
 };
+use serde_json::Value;
 
 use crate::{
-    Error,
-    node::{NodeConfig, NodeContents, NodeFile, NodeUnit},
+    Cluster, Error,
+    node::{NodeConfig, NodeContents, NodeFile, NodeUnit, no_proxy},
 };
 
 /// Below this many bytes compression costs more than it saves.
@@ -47,8 +48,25 @@ impl Document {
         tls.certificate_authorities.get_or_insert_default().push(inline(ca.as_bytes()));
     }
 
+    /// Has Ignition itself use the site's proxy and trust its CAs, for what it fetches.
+    pub(super) fn reach_outside(&mut self, cluster: &Cluster<'_>) {
+        if let Some(bundle) = &cluster.config.additional_trust_bundle {
+            self.trust(bundle);
+        }
+        if let Some(proxy) = &cluster.config.proxy {
+            self.0.ignition.proxy = Some(v3_3::Proxy {
+                http_proxy: proxy.http_proxy.clone(),
+                https_proxy: proxy.https_proxy.clone(),
+                no_proxy: Some(no_proxy(cluster, proxy).into_iter().map(Some).collect()),
+            });
+        }
+    }
+
     /// Lets the owners of SSH keys log in as `core`, the user that Fedora CoreOS and Flatcar both have.
     pub(super) fn authorize(&mut self, ssh_keys: Vec<String>) {
+        if ssh_keys.is_empty() {
+            return;
+        }
         let user = User { ssh_authorized_keys: Some(ssh_keys), ..User::new("core".to_owned()) };
         self.0.passwd.get_or_insert_with(Passwd::default).users.get_or_insert_default().push(user);
     }
@@ -65,7 +83,21 @@ impl Document {
 
     /// As JSON without the many fields that are not set.
     pub(super) fn to_json(&self, name: &str) -> Result<Vec<u8>, Error> {
-        serde_json::to_vec(&self.0).map_err(|source| Error::WriteJson { what: name.to_owned(), source })
+        let mut json =
+            serde_json::to_value(&self.0).map_err(|source| Error::WriteJson { what: name.to_owned(), source })?;
+        remove_nulls(&mut json);
+        Ok(json.to_string().into_bytes())
+    }
+}
+
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
     }
 }
 

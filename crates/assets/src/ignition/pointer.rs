@@ -12,9 +12,10 @@ use crate::{
 /// The header that carries the machine token. Ignition sends it with the request for the merged config only.
 pub(crate) const TOKEN_HEADER: &str = "Authorization";
 
-/// The pointer config of a role: one source to merge, the CA that must have signed its server, and the token.
-pub(super) fn render(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
+/// The pointer config of a role, which the platform hands to its machines: one source to merge, the CA that must have signed its server, and the token.
+pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     let mut document = Document::default();
+    document.reach_outside(cluster);
     let url = format!("https://{}:{CONFIG_SERVER_PORT}/config/{}", cluster.internal_host(), role.name());
     document.merge(&url, (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
     document.trust(secrets.cluster_ca().certificate());

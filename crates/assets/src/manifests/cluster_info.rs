@@ -5,18 +5,18 @@ use serde_json::json;
 use url::Url;
 
 use super::Manifest;
-use crate::{Cluster, ClusterMetadata, Secrets};
+use crate::{Cluster, ClusterMetadata};
 
-/// ConfigMap `kube-system/landfall` with the install-config, less its secrets, and the metadata, so that a cluster can be
+/// The object `kube-system/landfall` with the install-config, less its secrets, and the metadata, so that a cluster can be
 /// destroyed and understood by somebody who does not have the install directory.
-pub(crate) fn cluster_info(cluster: &Cluster<'_>, secrets: &Secrets) -> Manifest {
+pub(crate) fn cluster_info(cluster: &Cluster<'_>, metadata: &ClusterMetadata) -> Manifest {
     let object = json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": { "name": "landfall", "namespace": "kube-system" },
         "data": {
             "install-config.yaml": redacted(cluster.config).to_yaml(),
-            "metadata.json": ClusterMetadata::new(cluster, secrets).to_json(),
+            "metadata.json": metadata.to_json(),
         },
     });
     Manifest::public("01-cluster-info.yaml", vec![object])

@@ -45,7 +45,7 @@ fn cluster_permissions(namespace: &str) -> [Value; 2] {
             "verbs": ["approve"],
         },
     ]);
-    permissions("ClusterRole", "ClusterRoleBinding", json!({ "name": NAME }), namespace, &rules)
+    permissions("ClusterRole", "ClusterRoleBinding", &json!({ "name": NAME }), namespace, &rules)
 }
 
 /// Machines, what they are made from, and the lease of the leader.
@@ -69,11 +69,11 @@ fn namespace_permissions(namespace: &str) -> [Value; 2] {
             "verbs": ["get", "create", "update", "patch"],
         },
     ]);
-    permissions("Role", "RoleBinding", json!({ "name": NAME, "namespace": namespace }), namespace, &rules)
+    permissions("Role", "RoleBinding", &json!({ "name": NAME, "namespace": namespace }), namespace, &rules)
 }
 
 /// A role and its binding to the controller's service account.
-fn permissions(role: &str, binding: &str, metadata: Value, namespace: &str, rules: &Value) -> [Value; 2] {
+fn permissions(role: &str, binding: &str, metadata: &Value, namespace: &str, rules: &Value) -> [Value; 2] {
     let api_version = "rbac.authorization.k8s.io/v1";
     [
         json!({ "apiVersion": api_version, "kind": role, "metadata": metadata, "rules": rules }),

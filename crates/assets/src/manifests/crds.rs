@@ -13,7 +13,7 @@ const DEFINITIONS: [(&str, &str); 3] = [
     ("machinehealthcheck", include_str!("crds/machinehealthcheck.yaml")),
 ];
 
-/// The definitions of Machine, MachineSet and MachineHealthCheck in `machine.openshift.io/v1beta1`.
+/// The definitions of `Machine`, `MachineSet` and `MachineHealthCheck` in `machine.openshift.io/v1beta1`.
 pub(crate) fn machine_crds() -> Result<Vec<Manifest>, Error> {
     DEFINITIONS
         .into_iter()

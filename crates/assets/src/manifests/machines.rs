@@ -1,4 +1,4 @@
-//! Machine and MachineSet objects.
+//! `Machine` and `MachineSet` objects.
 
 use landfall_config::{MachinePool, Platform, Role};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::Cluster;
 
 const API_VERSION: &str = "machine.openshift.io/v1beta1";
 
-/// One Machine for each master, and one MachineSet for each compute pool.
+/// One `Machine` for each master, and one `MachineSet` for each compute pool.
 pub(crate) fn machine_objects(cluster: &Cluster<'_>) -> Vec<Manifest> {
     let control_plane = &cluster.config.control_plane;
     // File names sort like the numbers in them.

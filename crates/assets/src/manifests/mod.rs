@@ -27,7 +27,7 @@ pub(crate) use manifest::Manifest;
 pub(crate) use namespace::{machine_namespace, namespace};
 pub(crate) use user_data::user_data_secrets;
 
-use crate::{Cluster, Error, Secrets};
+use crate::{Cluster, ClusterMetadata, Error, Secrets};
 
 /// Directory of the manifests, in the install directory.
 pub(crate) const DIRECTORY: &str = "manifests";
@@ -40,7 +40,10 @@ pub fn manifests(
     secrets: &Secrets,
     credentials: Option<&Credentials>,
 ) -> Result<FileSet, Error> {
-    let mut all = vec![namespace(machine_namespace(cluster.config.distribution)), cluster_info(cluster, secrets)];
+    let mut all = vec![
+        namespace(machine_namespace(cluster.config.distribution)),
+        cluster_info(cluster, &ClusterMetadata::new(cluster, secrets)),
+    ];
     all.extend(machine_crds()?);
     all.extend(credentials.map(|credentials| credentials_secret(cluster, credentials)));
     all.extend(user_data_secrets(cluster, secrets)?);

@@ -1,6 +1,33 @@
 //! What is on a machine after its first boot: files and systemd units, whatever carries them there.
 
+mod artifacts;
+mod cni;
+mod containerd;
+mod facts;
+mod kubernetes;
+pub mod paths;
+mod proxy;
+mod system;
+mod trust;
+mod units;
+
+use ipnet::IpNet;
+
+pub use artifacts::known_kubernetes_versions;
+pub(crate) use artifacts::node_agent;
+pub use cni::routed_cni_config;
+pub(crate) use facts::served_roles;
+pub use facts::{
+    ApiFacts, BootstrapFacts, ClusterFacts, ConfigServerFacts, NetworkFacts, NodeFacts, ServedRole, VipFacts,
+};
+pub(crate) use kubernetes::{bootstrap_machine, pool_machine};
+pub(crate) use proxy::no_proxy;
+pub(crate) use units::agent_unit;
+
 use crate::Cluster;
+
+/// Where the kubelet looks for volume plug-ins of the old kind, instead of below the read-only `/usr`.
+pub(crate) const VOLUME_PLUGINS: &str = "/opt/libexec/kubernetes/kubelet-plugins/volume/exec";
 
 /// The image of the container that holds a pod together. kubeadm 1.36 expects this one; any newer one does as well.
 pub(crate) const PAUSE_IMAGE: &str = "registry.k8s.io/pause:3.10.2";
@@ -8,6 +35,11 @@ pub(crate) const PAUSE_IMAGE: &str = "registry.k8s.io/pause:3.10.2";
 /// Where the `landfall-node` program is: where it is downloaded to, or where the operating system image has it.
 pub(crate) fn agent_path(cluster: &Cluster<'_>) -> &'static str {
     if cluster.config.node_agent.is_some() { "/opt/bin/landfall-node" } else { "/usr/bin/landfall-node" }
+}
+
+/// Prefix length of a node's part of a pod network, where none is given.
+pub(crate) fn default_host_prefix(network: IpNet) -> u8 {
+    if network.addr().is_ipv4() { 23 } else { 64 }
 }
 
 /// A file on a machine.
@@ -59,6 +91,14 @@ pub struct NodeConfig {
     pub units: Vec<NodeUnit>,
 }
 
+impl NodeConfig {
+    /// Takes in all files and units of another one.
+    pub fn extend(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.units.extend(other.units);
+    }
+}
+
 impl NodeFile {
     /// A file that everybody may read.
     pub fn public(path: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {
@@ -68,6 +108,11 @@ impl NodeFile {
     /// A file that only root may read, because it holds a secret.
     pub fn private(path: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {
         Self { mode: 0o600, ..Self::public(path, contents) }
+    }
+
+    /// Lines that are added to a file of the operating system.
+    pub fn append(path: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), mode: 0o644, contents: NodeContents::Append(contents.into()) }
     }
 
     /// A program or script.

@@ -52,7 +52,11 @@ impl PrivateKey {
         self.0.public_key_pem()
     }
 
-    pub(crate) fn pair(&self) -> &KeyPair {
+    pub(super) fn is_rsa(&self) -> bool {
+        self.0.algorithm() == &PKCS_RSA_SHA256
+    }
+
+    pub(super) fn pair(&self) -> &KeyPair {
         &self.0
     }
 }

@@ -53,7 +53,10 @@ pub(super) fn parameters(
         }
         Purpose::Server { names, addresses } => {
             params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-            params.key_usages.push(KeyUsagePurpose::KeyEncipherment);
+            if key.is_rsa() {
+                // Only RSA can encrypt the keys of old TLS versions.
+                params.key_usages.push(KeyUsagePurpose::KeyEncipherment);
+            }
             for name in names {
                 params.subject_alt_names.push(SanType::DnsName(name.as_str().try_into()?));
             }

@@ -1,5 +1,7 @@
 //! Secrets as files, readable only by their owner.
 
+use std::fmt::Display;
+
 use landfall_platform::{File, FileSet};
 
 use super::{Secrets, Tokens};
@@ -71,6 +73,6 @@ fn path(name: &str) -> String {
     format!("{DIRECTORY}/{name}")
 }
 
-fn unusable(name: &str, reason: impl ToString) -> Error {
-    Error::SecretUnusable { path: path(name), reason: reason.to_string() }
+fn unusable(name: &str, reason: impl Display) -> Error {
+    Error::SecretUnusable { path: path(name), reason: format!("{reason}") }
 }

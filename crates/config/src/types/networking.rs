@@ -10,7 +10,7 @@ use super::format;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Networking {
-    /// How pods reach each other.
+    /// How pods reach each other. Default: `Routed` for Kubernetes, `OVNKubernetes` for OpenShift and OKD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_type: Option<NetworkType>,
     /// Networks that the machines have their addresses in. Virtual IPs must lie in one of them. Default: not known, so

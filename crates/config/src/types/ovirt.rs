@@ -83,9 +83,9 @@ pub struct RouterIds {
 #[serde(rename_all = "lowercase")]
 pub enum Image {
     /// Name of a template that exists in the engine. It stays when the cluster is destroyed.
-    Template(String),
+    Template(#[schemars(length(min = 1))] String),
     /// Path or URL of a qcow2 image, which is uploaded and made into a template of the cluster's own.
-    Disk(String),
+    Disk(#[schemars(length(min = 1))] String),
 }
 
 /// A group that keeps its machines on different hosts.
@@ -125,19 +125,19 @@ impl AffinityGroup {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "OvirtMachinePool")]
 pub struct MachinePool {
-    /// Processors. Not together with an instance type.
+    /// Processors. Not together with an instance type. Default: 1 socket with 4 cores of 1 thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<Cpu>,
-    /// Memory in MiB. Not together with an instance type.
+    /// Memory in MiB. Not together with an instance type. Default: 16384.
     #[serde(default, rename = "memoryMB", skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u32>,
     /// Memory in MiB that the host must have free for the machine. Default: all of it.
     #[serde(default, rename = "guaranteedMemoryMB", skip_serializing_if = "Option::is_none")]
     pub guaranteed_memory_mb: Option<u32>,
-    /// The disk that the operating system is on.
+    /// The disk that the operating system is on. Default: 120 GiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os_disk: Option<Disk>,
-    /// What the engine optimises the machine for.
+    /// What the engine optimises the machine for. Default: `high_performance` for masters, `server` for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vm_type: Option<VmType>,
     /// Id of an instance type that decides processors and memory.
@@ -147,7 +147,7 @@ pub struct MachinePool {
     /// Names of affinity groups, declared above or existing in the engine. Default: the built-in group of the role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity_groups_names: Option<Vec<String>>,
-    /// Whether the engine pins virtual to physical processors.
+    /// Whether the engine pins virtual to physical processors. Default: `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_pinning_policy: Option<AutoPinningPolicy>,
     /// Size of huge pages in KiB, 2048 or 1048576. Default: none.

@@ -123,14 +123,14 @@ fn in_machine_network(vip: &Vip<'_>, config: &InstallConfig, report: &mut Report
         && network.prefix_len() < 31
     {
         let role = if *vip.address == network.network() {
-            Some("address of the network itself")
+            Some("first address")
         } else if *vip.address == network.broadcast() {
             Some("broadcast address")
         } else {
             None
         };
         if let Some(role) = role {
-            report.problem(Problem::new(&vip.path, format!("must not be the {role}, {network}")).value(vip.address));
+            report.problem(Problem::new(&vip.path, format!("must not be the {role} of {network}")).value(vip.address));
         }
     }
 }

@@ -1,0 +1,129 @@
+//! The machines of a Kubernetes cluster.
+
+use landfall_config::{NetworkType, Role};
+use landfall_platform::FileSet;
+use sha2::{Digest, Sha256};
+
+use super::{NodeConfig, NodeFile, artifacts, containerd, paths, proxy, served_roles, system, trust, units};
+use crate::{
+    Certificates, Cluster, Error, MachineRole, Secrets, hex, kubeadm,
+    manifests::is_manifest,
+    onprem::{onprem_files, onprem_units},
+    pki::Authority,
+};
+
+/// The rendered Ignition configs of roles, for machines that serve them.
+pub(crate) type ServedConfigs<'a> = &'a [(Role, Vec<u8>)];
+
+/// What is on the bootstrap machine.
+pub(crate) fn bootstrap_machine(
+    cluster: &Cluster<'_>,
+    secrets: &Secrets,
+    certificates: &Certificates,
+    served: ServedConfigs<'_>,
+    manifests: &FileSet,
+) -> Result<NodeConfig, Error> {
+    let mut config = machine(cluster, secrets, certificates, MachineRole::Bootstrap, served)?;
+    config.files.push(NodeFile::public("/etc/hostname", format!("{}\n", cluster.bootstrap_name())));
+    config.files.extend(authorities(secrets));
+    config.files.extend(
+        manifests
+            .below(crate::manifests::DIRECTORY)
+            .filter(|(path, _)| is_manifest(path))
+            .map(|(path, file)| NodeFile::private(format!("{}/{path}", paths::MANIFESTS), file.contents.clone())),
+    );
+    config.units.push(units::agent_task(cluster, "bootstrap", "Bring up the cluster", paths::BOOTSTRAP_DONE));
+    Ok(config)
+}
+
+/// What is on a machine of a pool, beyond its pointer config.
+pub(crate) fn pool_machine(
+    cluster: &Cluster<'_>,
+    secrets: &Secrets,
+    certificates: &Certificates,
+    role: Role,
+    served: ServedConfigs<'_>,
+) -> Result<NodeConfig, Error> {
+    let mut config = machine(cluster, secrets, certificates, role.into(), served)?;
+    config.units.push(units::agent_task(cluster, "join", "Join the cluster", paths::JOIN_DONE));
+    Ok(config)
+}
+
+/// What all machines have in common.
+fn machine(
+    cluster: &Cluster<'_>,
+    secrets: &Secrets,
+    certificates: &Certificates,
+    role: MachineRole,
+    served: ServedConfigs<'_>,
+) -> Result<NodeConfig, Error> {
+    let mut files = artifacts::downloads(cluster)?;
+    files.push(NodeFile::executable(format!("{}/unpack", paths::SCRIPTS), include_str!("../../templates/unpack")));
+    files.extend(containerd::files(cluster.config)?);
+    files.extend(system::files(cluster.config));
+    files.extend(proxy::files(cluster));
+    files.extend(onprem_files(cluster, role));
+    files.push(NodeFile::private(paths::KUBEADM_CONFIG, kubeadm::config(cluster, secrets, role)?));
+    if let Some(pull_secret) = &cluster.config.pull_secret {
+        // The kubelet's own place for credentials of registries.
+        files.push(NodeFile::private("/var/lib/kubelet/config.json", pull_secret.expose()));
+    }
+
+    let mut config = NodeConfig { files, units: vec![units::unpack(), units::containerd(), units::kubelet()] };
+    config.units.extend(onprem_units(cluster, role));
+    if cluster.config.networking.network_type == Some(NetworkType::Routed) {
+        config.units.push(units::agent_unit(cluster, "network", "Pod network of the cluster"));
+    }
+    if let Some(bundle) = &cluster.config.additional_trust_bundle {
+        config.extend(trust::config(bundle));
+    }
+    config.extend(config_server(cluster, secrets, certificates, role, served));
+    Ok(config)
+}
+
+/// The config server, on machines that serve others.
+fn config_server(
+    cluster: &Cluster<'_>,
+    secrets: &Secrets,
+    certificates: &Certificates,
+    role: MachineRole,
+    served: ServedConfigs<'_>,
+) -> NodeConfig {
+    let roles = served_roles(role);
+    if roles.is_empty() {
+        return NodeConfig::default();
+    }
+    let path = |name: String| format!("{}/{name}", paths::CONFIG_SERVER);
+    let mut files = vec![
+        NodeFile::public(path("tls.crt".to_owned()), certificates.config_server.pem.as_str()),
+        NodeFile::private(path("tls.key".to_owned()), secrets.config_server_key().to_pem()),
+    ];
+    for (role, config) in served.iter().filter(|(role, _)| roles.contains(role)) {
+        files.push(NodeFile::private(path(format!("{}.ign", role.name())), config.as_slice()));
+        // Only the digest: who reads it cannot pose as a machine.
+        let digest = hex::encode(&Sha256::digest(secrets.machine_token(*role).expose()));
+        files.push(NodeFile::private(path(format!("{}.token.sha256", role.name())), digest + "\n"));
+    }
+    NodeConfig {
+        files,
+        units: vec![units::agent_unit(cluster, "config-server", "Ignition configs for machines that boot")],
+    }
+}
+
+/// The authorities and keys that `kubeadm init` takes instead of making its own. Masters get them from there, encrypted.
+fn authorities(secrets: &Secrets) -> Vec<NodeFile> {
+    let path = |name: &str| format!("{}/{name}", paths::KUBERNETES_PKI);
+    let authority = |name: &str, authority: &Authority| {
+        [
+            NodeFile::public(path(&format!("{name}.crt")), authority.certificate()),
+            NodeFile::private(path(&format!("{name}.key")), authority.key().to_pem()),
+        ]
+    };
+    let mut files = Vec::new();
+    files.extend(authority("ca", secrets.cluster_ca()));
+    files.extend(authority("front-proxy-ca", secrets.front_proxy_ca()));
+    files.extend(authority("etcd/ca", secrets.etcd_ca()));
+    files.push(NodeFile::private(path("sa.key"), secrets.service_account_key().to_pem()));
+    files.push(NodeFile::public(path("sa.pub"), secrets.service_account_key().public_pem()));
+    files
+}
