@@ -14,7 +14,7 @@ mod tokens;
 
 pub use answer::{Answer, ConfigServer, Query};
 pub use serve::{ServeError, Tls, serve};
-pub use tokens::Tokens;
+pub use tokens::{BadDigest, Tokens};
 
 use bytes::Bytes;
 

@@ -1,24 +1,17 @@
-//! The listener: TLS, time limits, and a clean end.
+//! The config server on the network.
 
-use std::{convert::Infallible, sync::Arc, time::Duration, time::Instant};
+use std::{net::IpAddr, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{Request, Response, body::Incoming, header, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Request, Response, body::Incoming, header};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
 use super::{ConfigServer, Query};
-
-/// Connections at once. More than a thousand machines that boot together; the others wait in the kernel's queue.
-const CONNECTIONS: usize = 2048;
-/// A client that takes longer for its handshake or its request is not a machine that boots.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// What connections get to finish when the server stops.
-const GRACE: Duration = Duration::from_secs(5);
+use crate::tls_listener;
 
 /// The server's identity.
 pub struct Tls {
@@ -47,60 +40,15 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let acceptor = acceptor(tls)?;
-    let connections = TaskTracker::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let place = tokio::select! {
-            () = stop.cancelled() => break,
-            place = Arc::clone(&places).acquire_owned() => place.expect("the semaphore is never closed"),
-        };
-        let accepted = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = listener.accept() => accepted,
-        };
-        match accepted {
-            Ok((stream, peer)) => {
-                let (acceptor, server, stop) = (acceptor.clone(), Arc::clone(&server), stop.clone());
-                connections.spawn(async move {
-                    let _place = place;
-                    let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await else { return };
-                    connection(TokioIo::new(stream), peer.ip(), &server, &stop).await;
-                });
-            }
-            // Out of file descriptors and the like: wait for connections to end rather than spin.
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
-    connections.close();
-    let _ = timeout(GRACE, connections.wait()).await;
+    tls_listener::serve(listener, acceptor, stop, move |request, peer| {
+        let answer = respond(&server, &request, peer.address.ip());
+        std::future::ready(answer)
+    })
+    .await;
     Ok(())
 }
 
-async fn connection(
-    stream: TokioIo<tokio_rustls::server::TlsStream<tokio::net::TcpStream>>,
-    peer: std::net::IpAddr,
-    server: &ConfigServer,
-    stop: &CancellationToken,
-) {
-    let service =
-        service_fn(|request: Request<Incoming>| async move { Ok::<_, Infallible>(respond(server, &request, peer)) });
-    let connection =
-        http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(PATIENCE).serve_connection(stream, service);
-    tokio::pin!(connection);
-    tokio::select! {
-        // Machines hang up as they please; what they got is in the log already.
-        _ = connection.as_mut() => {}
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
-        }
-    }
-}
-
-fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: std::net::IpAddr) -> Response<Full<Bytes>> {
+fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> Response<Full<Bytes>> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let query = Query {
         method: request.method().as_str(),
