@@ -1,6 +1,10 @@
 //! The registry of platforms: the one place that knows them all.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use landfall_config::{InstallConfig, Platform};
@@ -34,8 +38,9 @@ pub(crate) fn site(
             let file = ovirt::CredentialsFile::locate(environment)?;
             let ovirt::Credentials { engine, trust, user, password, .. } = file.read()?;
             let client = Arc::new(ovirt::Client::new(engine, &trust, Limits::default(), user, password)?);
+            let inputs = ovirt::Inputs { ignition, image_cache: image_cache(environment) };
             Ok(Site {
-                bind: Arc::new(ovirt::Binder::new(Arc::clone(&client), infra_id, Arc::new(ignition), POLL_INTERVAL)),
+                bind: Arc::new(ovirt::Binder::new(Arc::clone(&client), infra_id, inputs, POLL_INTERVAL)),
                 discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
                 bootstrap: ovirt::bootstrap_step(),
                 engine: client,
@@ -43,6 +48,13 @@ pub(crate) fn site(
         }
         other => anyhow::bail!("there is no platform '{other}'"),
     }
+}
+
+/// Where images are kept between runs: the customary cache directory of the user.
+fn image_cache(environment: &Environment) -> PathBuf {
+    let cache = environment.get("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = environment.get("HOME").map(|home| Path::new(home).join(".cache"));
+    cache.or(home).unwrap_or_else(std::env::temp_dir).join("landfall/images")
 }
 
 impl Site {

@@ -27,6 +27,10 @@ pub struct Options {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
     pub imageio_listen: String,
 
+    /// What runs in a machine that is started
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Guests::Light)]
+    pub guests: Guests,
+
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
     pub simulator: crate::core::Options,
@@ -40,7 +44,11 @@ mod tests {
 
     #[derive(Debug, clap::Parser)]
     struct Flags {
-        #[command(flatten)]
+        /// What runs in a machine that is started
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Guests::Light)]
+    pub guests: Guests,
+
+    #[command(flatten)]
         _options: Options,
     }
 
@@ -48,4 +56,13 @@ mod tests {
     fn the_flags_are_consistent() {
         Flags::command().debug_assert();
     }
+}
+
+/// What runs in a machine that is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Guests {
+    /// Nothing: the machine powers up and reports an address
+    Plain,
+    /// A light guest that does on loopback what its Ignition config says
+    Light,
 }

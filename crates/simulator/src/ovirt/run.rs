@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::engine::{Certificates, Engine, RestoreError};
 use super::imageio::{Denied, ImageError, ImageIo, ImageStore, Progress, Ticket, Tickets};
 use super::inventory::{Inventory, InventoryError};
-use super::options::Options;
+use super::options::{Guests, Options};
 use crate::core::{Running, Stage, StartError, World};
+use crate::guests::{LightGuests, LightOptions};
 
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ pub enum Error {
 /// Starts an engine and its image endpoint.
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
+    if options.guests == Guests::Light {
+        stage = stage.with_guests(LightGuests::new(&LightOptions::default()));
+    }
     let imageio = stage.bind(&options.imageio_listen).await?;
     let beside = options.simulator.state.as_ref().map(|state| state.with_extension("images"));
     let store = match options.images.clone().or(beside) {
