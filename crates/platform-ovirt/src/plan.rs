@@ -56,7 +56,7 @@ pub fn bootstrap_step() -> StepId {
 /// The plan of a cluster.
 pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: Stage) -> Result<Plan, PlanError> {
     let Platform::Ovirt(platform) = &config.platform;
-    let declared = platform.affinity_groups.clone().unwrap_or_else(one_group_for_each_role);
+    let declared = declared_groups(platform);
     let planner = Planner { config, platform, mark: Mark::new(infra_id.clone()), facts, declared };
     let mut builder = PlanBuilder::default();
     builder.limit("vm", MACHINES_AT_ONCE);
@@ -233,7 +233,12 @@ pub(crate) fn image_name(mark: &Mark) -> String {
     mark.name("image")
 }
 
-pub(crate) fn one_group_for_each_role() -> Vec<ovirt::AffinityGroup> {
+/// The groups that a cluster has of its own: those that the user declares, or one for each role.
+pub(crate) fn declared_groups(platform: &ovirt::Platform) -> Vec<ovirt::AffinityGroup> {
+    platform.affinity_groups.clone().unwrap_or_else(one_group_for_each_role)
+}
+
+fn one_group_for_each_role() -> Vec<ovirt::AffinityGroup> {
     [(Role::Master, 5), (Role::Worker, 3)]
         .map(|(role, priority)| ovirt::AffinityGroup {
             name: ovirt::AffinityGroup::built_in_name(role).to_owned(),

@@ -71,7 +71,15 @@ impl Reply {
         {
             return Error::Redirect { url: self.url, target: target.to_owned() };
         }
-        if self.is_web_page() && self.status != StatusCode::UNAUTHORIZED && !self.status.is_server_error() {
+        // Proxies send pages with these too, and they say something about the moment and not about the address.
+        let passing = matches!(
+            self.status,
+            StatusCode::UNAUTHORIZED
+                | StatusCode::REQUEST_TIMEOUT
+                | StatusCode::CONFLICT
+                | StatusCode::TOO_MANY_REQUESTS
+        );
+        if self.is_web_page() && !passing && !self.status.is_server_error() {
             return Error::WebPage { title: title(&self.contents), status: self.status(), url: self.url };
         }
         Error::Status { retry_after: self.retry_after(), method: self.method, status: self.status, url: self.url }
