@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::path::Target;
@@ -14,14 +14,12 @@ use super::store::{Change, Store};
 /// The changes of a collection as lines. Without a version to begin at, everything that is there comes first.
 pub(super) fn events(store: Arc<Store>, target: Target, query: Query) -> impl Stream<Item = Bytes> + Send {
     let from = query.resource_version.parse::<u64>().ok().filter(|revision| *revision > 0);
-    let (first, revision) = match from {
-        Some(revision) => (Vec::new(), revision),
-        None => {
-            let (objects, revision) =
-                store.list(&target.kind.group, &target.kind.resource, target.namespace.as_deref());
-            let selected = objects.iter().filter(|object| query.selects(object));
-            (selected.map(|object| line("ADDED", object)).collect(), revision)
-        }
+    let (first, revision) = if let Some(revision) = from {
+        (Vec::new(), revision)
+    } else {
+        let (objects, revision) = store.list(&target.kind.group, &target.kind.resource, target.namespace.as_deref());
+        let selected = objects.iter().filter(|object| query.selects(object));
+        (selected.map(|object| line("ADDED", object)).collect(), revision)
     };
     let changes = stream::unfold(Some((store, revision)), move |state| {
         let (target, query) = (target.clone(), query.clone());
@@ -42,7 +40,6 @@ pub(super) fn events(store: Arc<Store>, target: Target, query: Query) -> impl St
             }
         }
     });
-    use futures::StreamExt;
     stream::iter(first).chain(changes.flat_map(stream::iter))
 }
 
