@@ -11,6 +11,7 @@ mod cluster;
 mod crowd;
 mod edit;
 mod install;
+mod kubectl;
 mod network;
 mod power;
 mod refusals;
