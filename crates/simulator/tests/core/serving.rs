@@ -216,7 +216,7 @@ async fn a_guest_powers_up_and_reports_an_address() {
     assert_eq!(client.get("/machines").await.unwrap().json()[0]["up"], false);
     running.step(Duration::from_secs(20));
     let machines = client.get("/machines").await.unwrap().json();
-    assert_eq!(machines, json!([{ "name": "m", "up": true, "addresses": ["10.64.1.0"] }]));
+    assert_eq!(machines, json!([{ "name": "m", "up": true, "addresses": ["10.64.1.1"] }]));
 }
 
 /// A runtime whose guests boot in a task of their own.
