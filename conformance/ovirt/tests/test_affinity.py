@@ -1,7 +1,10 @@
 """Affinity groups and labels, and the scheduler that obeys them."""
 
+from pathlib import Path
+
 import ovirtsdk4 as sdk
 import pytest
+from conftest import World
 from ovirtsdk4 import types
 
 from simulator import wait_for
@@ -16,7 +19,7 @@ def add_group(world, positive, enforcing, vms=()):
         types.AffinityGroup(
             name=world.name("group"),
             description="made by a test",
-            priority=5,
+            priority=5.0,
             vms_rule=types.AffinityRule(enabled=True, positive=positive, enforcing=enforcing),
             hosts_rule=types.AffinityRule(enabled=False, positive=True, enforcing=False),
             vms=[types.Vm(id=vm.id) for vm in vms] or None,
@@ -103,11 +106,9 @@ def test_soft_anti_affinity_spreads_and_hard_affinity_gathers(world):
     stop_and_remove(world, together)
 
 
-def test_hard_anti_affinity_on_two_hosts_really_fails(simulators, connect, two_hosts_inventory):
+def test_hard_anti_affinity_on_two_hosts_really_fails(simulators, connect):
     """Three masters that must be apart, on two hosts: the third cannot start, and the refusal names each host."""
-    from conftest import World
-
-    engine = simulators("two-hosts", "--inventory", two_hosts_inventory)
+    engine = simulators("two-hosts", "--inventory", Path(__file__).parent.parent / "two-hosts.yaml")
     world = World(connect(engine).system_service())
     assert len(world.hosts) == 2
     masters = add_vms(world, 3)
@@ -158,7 +159,7 @@ def test_a_broken_rule_is_repaired_by_migration(world):
 
 def test_affinity_labels_bind_vms_to_hosts(system, world):
     labels = system.affinity_labels_service()
-    label = labels.add(types.AffinityLabel(name=world.name("label")))
+    label = labels.add(types.AffinityLabel(name=world.name("label"), has_implicit_affinity_group=True))
     service = labels.label_service(label.id)
     (vm,) = add_vms(world, 1)
     chosen = world.hosts[-1]
