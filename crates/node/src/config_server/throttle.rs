@@ -9,7 +9,7 @@ use std::{
 
 /// Wrong tokens that an address may show in one window.
 const ALLOWED: u32 = 10;
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_mins(1);
 /// Addresses that are remembered at most; beyond that the oldest window is forgotten.
 const REMEMBERED: usize = 10_000;
 

@@ -42,13 +42,14 @@ pub(super) struct Vips {
 pub(super) struct Served {
     pub(super) certificate: String,
     pub(super) key: String,
-    pub(super) roles: Vec<Role>,
+    pub(super) roles: Vec<ServedRole>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Role {
-    pub(super) role: String,
+pub(super) struct ServedRole {
+    #[serde(rename = "role")]
+    pub(super) name: String,
     pub(super) config: String,
     pub(super) token_digest: String,
 }

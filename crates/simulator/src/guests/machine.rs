@@ -54,7 +54,7 @@ impl Machine {
             Ok((system, interfaces)) => self.work(system, interfaces).await,
             Err(error) => self.console.print(format!("{}; entering the emergency shell", chain(&error))),
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     async fn boot(&self) -> Result<(Arc<System>, Vec<GuestInterface>), BootError> {

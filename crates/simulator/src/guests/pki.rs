@@ -96,8 +96,7 @@ fn certificate_of(pem: &str) -> Result<CertificateDer<'static>, PkiError> {
 pub(super) fn pin(ca_pem: &str) -> Result<String, PkiError> {
     let der = certificate_of(ca_pem)?;
     let (_, parsed) = X509Certificate::from_der(&der).map_err(|_| PkiError::Pem("the CA's certificate"))?;
-    let digest = Sha256::digest(parsed.public_key().raw);
-    Ok(format!("sha256:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+    Ok(format!("sha256:{:x}", Sha256::digest(parsed.public_key().raw)))
 }
 
 /// A TLS client that trusts one authority, and shows an identity if it has one.

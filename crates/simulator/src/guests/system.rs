@@ -152,7 +152,7 @@ impl System {
             return None;
         }
         // An empty setting in a drop-in takes back those before it, so the last one counts.
-        let mut words = setting("ExecStart").last()?.split_whitespace();
+        let mut words = setting("ExecStart").next_back()?.split_whitespace();
         let program = words.next()?.trim_start_matches(['-', '@', ':', '+', '!']).rsplit('/').next()?.to_owned();
         Some(Service { program, command: words.next().unwrap_or_default().to_owned() })
     }

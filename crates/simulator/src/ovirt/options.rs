@@ -23,9 +23,13 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub images: Option<PathBuf>,
 
-    /// Address and port to serve image transfers on; port 0 takes a free one
+    /// Address and port to serve image transfers on, for all hosts; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
     pub imageio_listen: String,
+
+    /// Address and port to serve image transfers on, as the engine's proxy does; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub imageio_proxy_listen: String,
 
     /// What runs in a machine that is started
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Guests::Light)]
@@ -36,6 +40,15 @@ pub struct Options {
     pub simulator: crate::core::Options,
 }
 
+/// What runs in a machine that is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Guests {
+    /// Nothing: the machine powers up and reports an address
+    Plain,
+    /// A light guest that does on loopback what its Ignition config says
+    Light,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -44,11 +57,7 @@ mod tests {
 
     #[derive(Debug, clap::Parser)]
     struct Flags {
-        /// What runs in a machine that is started
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = Guests::Light)]
-    pub guests: Guests,
-
-    #[command(flatten)]
+        #[command(flatten)]
         _options: Options,
     }
 
@@ -56,13 +65,4 @@ mod tests {
     fn the_flags_are_consistent() {
         Flags::command().debug_assert();
     }
-}
-
-/// What runs in a machine that is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Guests {
-    /// Nothing: the machine powers up and reports an address
-    Plain,
-    /// A light guest that does on loopback what its Ignition config says
-    Light,
 }

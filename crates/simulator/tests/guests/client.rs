@@ -29,15 +29,15 @@ pub(crate) struct Client {
 impl Client {
     /// With the administrator's certificate, at the virtual address.
     pub(crate) fn admin(assets: &Assets) -> Self {
-        Self::with_certificate(assets, assets, &assets.certificates.admin.pem, assets.secrets.admin_key())
+        Self::with_certificate(assets, &assets.certificates.admin.pem, assets.secrets.admin_key())
     }
 
     /// With a certificate of another cluster's administrator.
     pub(crate) fn stranger(assets: &Assets, other: &Assets) -> Self {
-        Self::with_certificate(assets, other, &other.certificates.admin.pem, other.secrets.admin_key())
+        Self::with_certificate(assets, &other.certificates.admin.pem, other.secrets.admin_key())
     }
 
-    fn with_certificate(assets: &Assets, _: &Assets, certificate: &str, key: &PrivateKey) -> Self {
+    fn with_certificate(assets: &Assets, certificate: &str, key: &PrivateKey) -> Self {
         let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
         let key = PrivateKeyDer::from_pem_slice(key.to_pem().as_bytes()).unwrap();
         let tls = builder(assets).with_client_auth_cert(vec![certificate], key).unwrap();

@@ -65,8 +65,16 @@ async fn five_machines_become_a_cluster() {
             "/spec/selector/matchLabels/machine.openshift.io~1cluster-api-machineset",
             Some("demo-x7k2p-worker"),
         ),
-        ("/apis/machine.openshift.io/v1beta1/namespaces/landfall-system/machines/demo-x7k2p-master-2", "/kind", Some("Machine")),
-        ("/apis/apps/v1/namespaces/landfall-system/deployments/landfall-machine-controller", "/kind", Some("Deployment")),
+        (
+            "/apis/machine.openshift.io/v1beta1/namespaces/landfall-system/machines/demo-x7k2p-master-2",
+            "/kind",
+            Some("Machine"),
+        ),
+        (
+            "/apis/apps/v1/namespaces/landfall-system/deployments/landfall-machine-controller",
+            "/kind",
+            Some("Deployment"),
+        ),
     ] {
         let (status, object) = admin.get(path).await.unwrap();
         assert_eq!(status, 200, "{path}: {object}");
@@ -113,7 +121,11 @@ async fn the_masters_carry_on_without_the_bootstrap_machine() {
     rig.start("late", &assets.pointer("worker", "late"));
     until("a worker that comes late", async || {
         let ready = admin.ready_nodes().await?;
-        if ready.contains(&"late".to_owned()) { Ok(()) } else { Err(format!("{ready:?}, {:#?}", rig.control.console("late"))) }
+        if ready.contains(&"late".to_owned()) {
+            Ok(())
+        } else {
+            Err(format!("{ready:?}, {:#?}", rig.control.console("late")))
+        }
     })
     .await;
 
@@ -124,7 +136,11 @@ async fn the_masters_carry_on_without_the_bootstrap_machine() {
     }
     until("the lost nodes", async || {
         let ready = admin.ready_nodes().await?;
-        if ready == [format!("{}-master-2", assets.infra_id), "late".to_owned()] { Ok(()) } else { Err(format!("{ready:?}")) }
+        if ready == [format!("{}-master-2", assets.infra_id), "late".to_owned()] {
+            Ok(())
+        } else {
+            Err(format!("{ready:?}"))
+        }
     })
     .await;
 }

@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 
 use http_body_util::{BodyExt, Empty};
+use hyper_util::rt::TokioIo;
 use tokio_rustls::TlsConnector;
 
 use super::*;
@@ -37,8 +38,8 @@ async fn lab() -> Lab {
     let server = Arc::new(ConfigServer::new(Arc::new(Large), Arc::new(Tokens::new([("master", "secret")]))));
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    let served = tokio::spawn(async move { serve(listener, &tls, server, stopping).await });
-    Lab { address, connector: TlsConnector::from(Arc::new(client)), stop, served }
+    let task = tokio::spawn(async move { serve(listener, &tls, server, stopping).await });
+    Lab { address, connector: TlsConnector::from(Arc::new(client)), stop, served: task }
 }
 
 impl Lab {

@@ -44,8 +44,8 @@ pub(super) fn unpack(resource: &Resource, bytes: Vec<u8>) -> Result<Vec<u8>, Ign
     };
     if let Some(expected) = &resource.verification.hash {
         let found = match expected.split_once('-') {
-            Some(("sha256", _)) => format!("sha256-{}", hex(&Sha256::digest(&bytes))),
-            Some(("sha512", _)) => format!("sha512-{}", hex(&Sha512::digest(&bytes))),
+            Some(("sha256", _)) => format!("sha256-{:x}", Sha256::digest(&bytes)),
+            Some(("sha512", _)) => format!("sha512-{:x}", Sha512::digest(&bytes)),
             _ => return Err(IgnitionError::Source { url, reason: format!("digest '{expected}' is not known") }),
         };
         if found != *expected {
@@ -67,10 +67,6 @@ fn percent_decode(text: &str) -> Option<Vec<u8>> {
         }
     }
     Some(bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ fn list(store: &Store, target: &Target, query: &Query, accept: &str) -> Answer {
         return Answer::Json(200, table::render(&kind.resource, selected, revision));
     }
     let list = json!({
-        "kind": format!("{}List", kind.kind),
+        "kind": format!("{}List", kind.name),
         "apiVersion": kind.api_version(),
         "metadata": { "resourceVersion": revision.to_string() },
         "items": selected.collect::<Vec<_>>(),
@@ -202,8 +202,8 @@ fn change(store: &Store, target: &Target, name: &str, new: Value, rules: Option<
 /// Whether an object is what its path says.
 fn check(target: &Target, object: &Value, name: &str) -> Result<(), Problem> {
     let kind = &target.kind;
-    if object["kind"] != kind.kind.as_str() || object["apiVersion"] != kind.api_version().as_str() {
-        let message = format!("the object is not a {} of {}", kind.kind, kind.api_version());
+    if object["kind"] != kind.name.as_str() || object["apiVersion"] != kind.api_version().as_str() {
+        let message = format!("the object is not a {} of {}", kind.name, kind.api_version());
         return Err(Problem::bad_request(message));
     }
     let says = |field: &str, expected: Option<&str>| match object["metadata"][field].as_str() {

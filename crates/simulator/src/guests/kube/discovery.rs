@@ -75,9 +75,9 @@ fn entries(kind: &Kind) -> Vec<Value> {
     let entry = |name: String, verbs: &[&str]| {
         json!({
             "name": name,
-            "singularName": kind.kind.to_lowercase(),
+            "singularName": kind.name.to_lowercase(),
             "namespaced": kind.namespaced,
-            "kind": kind.kind,
+            "kind": kind.name,
             "verbs": verbs,
             "shortNames": kind.short_names,
         })

@@ -13,7 +13,8 @@ pub(super) struct Kind {
     pub(super) version: String,
     /// Plural and lower case, as it stands in paths.
     pub(super) resource: String,
-    pub(super) kind: String,
+    /// As it stands in objects, for example `Node`.
+    pub(super) name: String,
     pub(super) namespaced: bool,
     /// Whether status is written through a path of its own.
     pub(super) has_status: bool,
@@ -100,7 +101,7 @@ pub(super) fn all(store: &Store) -> Vec<Kind> {
         group: group.to_owned(),
         version: version.to_owned(),
         resource: resource.to_owned(),
-        kind: kind.to_owned(),
+        name: kind.to_owned(),
         namespaced,
         has_status,
         short_names: short.iter().map(|&name| name.to_owned()).collect(),
@@ -125,7 +126,7 @@ fn custom(spec: &Value) -> Vec<Kind> {
         group: text(&spec["group"]),
         version: text(&version["name"]),
         resource: text(&names["plural"]),
-        kind: text(&names["kind"]),
+        name: text(&names["kind"]),
         namespaced: spec["scope"] == "Namespaced",
         has_status: version.pointer("/subresources/status").is_some(),
         short_names: names["shortNames"].as_array().into_iter().flatten().map(text).collect(),

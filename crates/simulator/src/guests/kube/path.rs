@@ -63,9 +63,9 @@ impl Target {
 mod tests {
     use super::*;
 
-    fn read(path: &str) -> Option<(String, Option<String>, Option<String>, Option<String>)> {
+    fn read(path: &str) -> Option<(String, [Option<String>; 3])> {
         let target = Target::parse(&Store::default(), path)?;
-        Some((target.resource(), target.namespace, target.name, target.part))
+        Some((target.resource(), [target.namespace, target.name, target.part]))
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
             ("/apis/apps/v1/namespaces/x/deployments/d", ("deployments.apps", own("x"), own("d"), None)),
         ] {
             let (resource, namespace, name, part) = expected;
-            assert_eq!(read(path), Some((resource.to_owned(), namespace, name, part)), "{path}");
+            assert_eq!(read(path), Some((resource.to_owned(), [namespace, name, part])), "{path}");
         }
     }
 

@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 
+/// The columns of nodes, and of everything else.
+const NODE_COLUMNS: &[&str] = &["Name", "Status", "Roles", "Age", "Version", "Internal-IP"];
+const COLUMNS: &[&str] = &["Name", "Age"];
+
 /// Whether a client prefers a table to objects.
 pub(super) fn is_asked(accept: &str) -> bool {
     accept.split(',').next().is_some_and(|first| first.contains("as=Table") && first.contains("v=v1;"))
@@ -9,11 +13,10 @@ pub(super) fn is_asked(accept: &str) -> bool {
 
 /// Objects as a table; nodes with the columns that people look for.
 pub(super) fn render<'a>(resource: &str, objects: impl Iterator<Item = &'a Value>, revision: u64) -> Value {
-    let (columns, cells): (&[&str], fn(&Value) -> Vec<Value>) = match resource {
-        "nodes" => (&["Name", "Status", "Roles", "Age", "Version", "Internal-IP"], node),
-        _ => (&["Name", "Age"], any),
-    };
-    let columns: Vec<Value> = columns
+    let is_node = resource == "nodes";
+    let cells = if is_node { node } else { any };
+    let names = if is_node { NODE_COLUMNS } else { COLUMNS };
+    let columns: Vec<Value> = names
         .iter()
         .map(|name| {
             let priority = i32::from(*name == "Internal-IP");

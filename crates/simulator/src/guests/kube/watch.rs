@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::path::Target;
@@ -14,14 +14,12 @@ use super::store::{Change, Store};
 /// The changes of a collection as lines. Without a version to begin at, everything that is there comes first.
 pub(super) fn events(store: Arc<Store>, target: Target, query: Query) -> impl Stream<Item = Bytes> + Send {
     let from = query.resource_version.parse::<u64>().ok().filter(|revision| *revision > 0);
-    let (first, revision) = match from {
-        Some(revision) => (Vec::new(), revision),
-        None => {
-            let (objects, revision) =
-                store.list(&target.kind.group, &target.kind.resource, target.namespace.as_deref());
-            let selected = objects.iter().filter(|object| query.selects(object));
-            (selected.map(|object| line("ADDED", object)).collect(), revision)
-        }
+    let (first, revision) = if let Some(revision) = from {
+        (Vec::new(), revision)
+    } else {
+        let (objects, revision) = store.list(&target.kind.group, &target.kind.resource, target.namespace.as_deref());
+        let selected = objects.iter().filter(|object| query.selects(object));
+        (selected.map(|object| line("ADDED", object)).collect(), revision)
     };
     let changes = stream::unfold(Some((store, revision)), move |state| {
         let (target, query) = (target.clone(), query.clone());
@@ -42,7 +40,6 @@ pub(super) fn events(store: Arc<Store>, target: Target, query: Query) -> impl St
             }
         }
     });
-    use futures::StreamExt;
     stream::iter(first).chain(changes.flat_map(stream::iter))
 }
 
@@ -57,4 +54,51 @@ fn shown(change: &Change, target: &Target, query: &Query) -> Option<Bytes> {
 
 fn line(kind: &str, object: &Value) -> Bytes {
     Bytes::from(json!({ "type": kind, "object": object }).to_string() + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::Key;
+    use super::*;
+
+    fn secret(name: &str) -> Key {
+        Key::core("secrets", "default", name)
+    }
+
+    fn watch(store: &Arc<Store>, query: &str) -> impl Stream<Item = String> + Unpin {
+        let target = Target::parse(store, "/api/v1/namespaces/default/secrets").unwrap();
+        let lines = events(store.clone(), target, Query::parse(query).unwrap());
+        let summary = |line: Bytes| {
+            let event: Value = serde_json::from_slice(&line).unwrap();
+            let object = &event["object"];
+            let name = object["metadata"]["name"].as_str().or(object["reason"].as_str()).unwrap();
+            format!("{} {name}", event["type"].as_str().unwrap())
+        };
+        Box::pin(lines.map(summary))
+    }
+
+    #[tokio::test]
+    async fn a_watch_begins_with_what_is_there_and_goes_on() {
+        let store = Arc::new(Store::default());
+        store.create(secret("a"), json!({})).unwrap();
+        let mut lines = watch(&store, "watch=true");
+        assert_eq!(lines.next().await.unwrap(), "ADDED a");
+        store.create(Key::core("secrets", "other", "x"), json!({})).unwrap();
+        store.change(&secret("a"), |_| json!({ "type": "Opaque" })).unwrap();
+        store.remove(&secret("a")).unwrap();
+        assert_eq!(lines.next().await.unwrap(), "MODIFIED a");
+        assert_eq!(lines.next().await.unwrap(), "DELETED a");
+    }
+
+    #[tokio::test]
+    async fn a_watch_goes_on_where_a_list_ended_unless_that_is_too_long_ago() {
+        let store = Arc::new(Store::default());
+        for name in ["a", "b"] {
+            store.create(secret(name), json!({})).unwrap();
+        }
+        assert_eq!(watch(&store, "watch=true&resourceVersion=1").next().await.unwrap(), "ADDED b");
+        let restored = Arc::new(Store::restore(store.save()));
+        let seen: Vec<String> = watch(&restored, "watch=true&resourceVersion=1").collect().await;
+        assert_eq!(seen, ["ERROR Expired"]);
+    }
 }

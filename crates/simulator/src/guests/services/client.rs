@@ -39,8 +39,8 @@ impl Client {
     }
 
     /// Changes parts of an object.
-    pub(super) async fn patch(&self, path: &str, patch: &Value) -> Result<(), String> {
-        match self.call("PATCH", path, "application/strategic-merge-patch+json", Some(patch)).await? {
+    pub(super) async fn patch(&self, path: &str, change: &Value) -> Result<(), String> {
+        match self.call("PATCH", path, "application/strategic-merge-patch+json", Some(change)).await? {
             (200, _) => Ok(()),
             (status, value) => Err(refusal("PATCH", path, status, &value)),
         }

@@ -32,14 +32,14 @@ fn prepare(host: &Host) -> Result<(u16, Arc<Tls>, Arc<ConfigServer>), String> {
     for role in &served.roles {
         // Without its file a role's token is revoked, which is no error.
         if let Ok(digest) = host.system.text(&role.token_digest) {
-            digests.push((role.role.as_str(), digest));
+            digests.push((role.name.as_str(), digest));
         }
     }
     let digests = digests.iter().map(|(role, digest)| (*role, digest.as_str()));
     let tokens = Tokens::from_digests(digests).map_err(|error| error.to_string())?;
     let configs = OnDisk { system: host.system.clone(), served };
-    let server = ConfigServer::new(Arc::new(configs), Arc::new(tokens));
-    Ok((facts.api.config_server_port, Arc::new(tls), Arc::new(server)))
+    let answering = ConfigServer::new(Arc::new(configs), Arc::new(tokens));
+    Ok((facts.api.config_server_port, Arc::new(tls), Arc::new(answering)))
 }
 
 /// The configs as they are on the machine's disk.
@@ -50,7 +50,7 @@ struct OnDisk {
 
 impl Configs for OnDisk {
     fn config(&self, role: &str) -> Option<Bytes> {
-        let known = self.served.roles.iter().find(|known| known.role == role)?;
+        let known = self.served.roles.iter().find(|known| known.name == role)?;
         self.system.file(&known.config).map(Bytes::from)
     }
 }

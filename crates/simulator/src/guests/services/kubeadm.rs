@@ -51,7 +51,7 @@ pub(super) fn furnish(
     }
     add(
         Key::core("configmaps", "kube-public", "cluster-info"),
-        config_map(json!({
+        config_map(&json!({
             "kubeconfig": serde_saphyr::to_string(&json!({
                 "apiVersion": "v1",
                 "kind": "Config",
@@ -64,7 +64,7 @@ pub(super) fn furnish(
     );
     add(
         Key::core("configmaps", "kube-system", "kubeadm-config"),
-        config_map(json!({
+        config_map(&json!({
             "ClusterConfiguration": serde_saphyr::to_string(&json!({
                 "kind": "ClusterConfiguration",
                 "kubernetesVersion": cluster.kubernetes_version,
@@ -99,7 +99,7 @@ pub(super) fn furnish(
     Ok(())
 }
 
-fn config_map(data: Value) -> Value {
+fn config_map(data: &Value) -> Value {
     json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": data })
 }
 

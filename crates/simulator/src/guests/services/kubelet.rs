@@ -37,9 +37,9 @@ pub(super) async fn run(host: Host, has_runtime: bool) {
     if has_runtime {
         let ready = ready_condition("True", "KubeletReady", "kubelet is posting ready status");
         let path = format!("/api/v1/nodes/{}/status", config.node);
-        let patch = json!({ "status": { "conditions": [ready] } });
-        let report = host.persist("kubelet", async || client.patch(&path, &patch).await);
-        if host.retired.run_until_cancelled(report).await.is_some() {
+        let change = json!({ "status": { "conditions": [ready] } });
+        let report = host.persist("kubelet", async || client.patch(&path, &change).await);
+        if Box::pin(host.retired.run_until_cancelled(report)).await.is_some() {
             host.console.print("kubelet: ready");
         }
     } else {
@@ -55,14 +55,13 @@ fn read<T: serde::de::DeserializeOwned>(host: &Host, path: &str) -> Result<T, St
 }
 
 fn client(host: &Host, config: &KubeletConfig) -> Result<Client, String> {
-    let identity = match config.token {
-        Some(_) => None,
-        None => {
-            let manifest: ApiServerManifest = read(host, API_SERVER_MANIFEST)?;
-            let authority = api_server::authority(host, &manifest.pki)?;
-            let own = authority.issue_client(&format!("system:node:{}", config.node), "system:nodes");
-            Some(own.map_err(|error| chain(&error))?)
-        }
+    let identity = if config.token.is_some() {
+        None
+    } else {
+        let manifest: ApiServerManifest = read(host, API_SERVER_MANIFEST)?;
+        let authority = api_server::authority(host, &manifest.pki)?;
+        let own = authority.issue_client(&format!("system:node:{}", config.node), "system:nodes");
+        Some(own.map_err(|error| chain(&error))?)
     };
     let tls = pki::client(&config.ca, identity).map_err(|error| chain(&error))?;
     let link = host.link.clone();

@@ -79,7 +79,7 @@ pub(super) async fn run(host: Host) {
         }
     }
     while tasks.join_next().await.is_some() {}
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl Host {

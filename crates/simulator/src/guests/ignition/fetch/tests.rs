@@ -21,7 +21,8 @@ use tokio_util::task::AbortOnDropHandle;
 use super::*;
 use crate::guests::network::Wires;
 
-const CHILD: &str = r#"{"ignition":{"version":"3.3.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,a"}}]}}"#;
+const CHILD: &str =
+    r#"{"ignition":{"version":"3.3.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,a"}}]}}"#;
 
 /// A server with a CA of its own; the last answer repeats.
 struct Server {
@@ -54,7 +55,9 @@ async fn server(answers: &[(u16, &'static str)]) -> Server {
         requests.lock().unwrap().push(request.map(drop));
         let mut script = script.lock().unwrap();
         let (status, body) = if script.len() > 1 { script.pop_front().unwrap() } else { script[0] };
-        std::future::ready(Response::builder().status(status).body(Full::new(Bytes::from_static(body.as_bytes()))).unwrap())
+        std::future::ready(
+            Response::builder().status(status).body(Full::new(Bytes::from_static(body.as_bytes()))).unwrap(),
+        )
     };
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let task = tokio::spawn(tls_listener::serve(listener, acceptor, CancellationToken::new(), handler));
@@ -114,7 +117,10 @@ async fn client_errors_are_final() {
     for status in [400, 401, 403, 404, 429] {
         let server = server(&[(status, "no"), (200, CHILD)]).await;
         let (resolved, _) = resolve(&pointer(&server.url, &server.ca, &json!({}))).await;
-        assert!(matches!(resolved, Err(IgnitionError::Answer { status: found, .. }) if found == status), "{resolved:?}");
+        assert!(
+            matches!(resolved, Err(IgnitionError::Answer { status: found, .. }) if found == status),
+            "{resolved:?}"
+        );
         assert_eq!(server.seen.lock().unwrap().len(), 1);
     }
 }
@@ -143,7 +149,10 @@ async fn what_is_fetched_is_verified() {
     for body in ["", "{}", r#"{"ignition":{"version":"2.2.0"}}"#] {
         let server = server(&[(200, body)]).await;
         let (resolved, _) = resolve(&pointer(&server.url, &server.ca, &json!({}))).await;
-        assert!(matches!(resolved, Err(IgnitionError::Json(_) | IgnitionError::Version { .. })), "{body}: {resolved:?}");
+        assert!(
+            matches!(resolved, Err(IgnitionError::Json(_) | IgnitionError::Version { .. })),
+            "{body}: {resolved:?}"
+        );
     }
 }
 
@@ -165,7 +174,8 @@ async fn configs_that_refer_to_each_other_without_end_are_refused() {
     let mut config = CHILD.to_owned();
     for _ in 0..=DEPTH {
         let source = format!("data:,{}", config.replace('%', "%25").replace('"', "%22"));
-        config = json!({ "ignition": { "version": "3.3.0", "config": { "merge": [{ "source": source }] } } }).to_string();
+        config =
+            json!({ "ignition": { "version": "3.3.0", "config": { "merge": [{ "source": source }] } } }).to_string();
     }
     assert!(matches!(resolve(&config).await.0, Err(IgnitionError::Depth { .. })));
 }
