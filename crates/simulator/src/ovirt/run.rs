@@ -7,8 +7,9 @@ use super::engine::{Certificates, Engine, RestoreError};
 use super::imageio::{Denied, ImageError, ImageIo, ImageStore, Progress, Ticket, Tickets};
 use super::inventory::{Inventory, InventoryError};
 use super::options::{Guests, Options};
+use crate::core::clock::Pace;
 use crate::core::{Running, Stage, StartError, World};
-use crate::guests::{LightGuests, LightOptions};
+use crate::guests::{LightGuests, LightOptions, Times};
 
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +47,7 @@ pub enum Error {
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
     if options.guests == Guests::Light {
-        stage = stage.with_guests(LightGuests::new(&LightOptions::default()));
+        stage = stage.with_guests(LightGuests::new(&light_options(options)));
     }
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;
@@ -74,6 +75,16 @@ pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
         let service = ImageIo::new(store, Arc::new(SharedEngine(world.clone())));
         vec![hosts.serve("imageio", service.clone()), proxy.serve("imageio-proxy", service)]
     })?)
+}
+
+/// Guests keep the pace of the engine's clock, or that of real machines if somebody steps it.
+fn light_options(options: &Options) -> LightOptions {
+    let speed = match options.simulator.pace() {
+        Pace::Scaled(scale) => scale,
+        Pace::Stepped => 1.0,
+    };
+    let usual = LightOptions::default();
+    LightOptions { network: options.guest_network, times: Times { speed, ..usual.times }, ..usual }
 }
 
 fn inventory(options: &Options) -> Result<Inventory, Error> {
