@@ -8,6 +8,7 @@ use super::imageio::{Denied, ImageError, ImageIo, ImageStore, Progress, Ticket, 
 use super::inventory::{Inventory, InventoryError};
 use super::options::Options;
 use crate::core::{Running, Stage, StartError, World};
+use crate::guests::{self, LightGuests};
 
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ pub enum Error {
 /// Starts an engine and its image endpoint.
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
+    if options.guests.kind == guests::Kind::Light {
+        stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
+    }
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;
     let beside = options.simulator.state.as_ref().map(|state| state.with_extension("images"));
