@@ -12,7 +12,7 @@ use super::facts::{Facts, Vips};
 use super::faults::GuestEffect;
 use super::ignition::{Document, IgnitionError, Provisioner};
 use super::network::Link;
-use super::services::{self, Host};
+use super::services::{self, Agent, Host};
 use super::shared::Shared;
 use super::system::System;
 use super::times::Times;
@@ -126,12 +126,15 @@ impl Machine {
             None => format!("{hostname} is up, without a network"),
         });
         let _ = self.booted.set(());
-        if self.effects.contains(&GuestEffect::SilentAgent) {
+        let id = || self.hardware.id.clone();
+        let report = GuestEvent::Addresses { id: id(), hostname: Some(hostname.clone()), interfaces };
+        let is_silent = self.effects.contains(&GuestEffect::SilentAgent);
+        let agent = Agent { shared: self.shared.clone(), report: (!is_silent).then_some(report) };
+        if is_silent {
             self.console.print("the guest agent is silent");
         } else {
-            let id = || self.hardware.id.clone();
             self.shared.report(GuestEvent::Booted { id: id() });
-            self.shared.report(GuestEvent::Addresses { id: id(), hostname: Some(hostname.clone()), interfaces });
+            agent.report();
         }
         let Some(address) = address else { return };
         let link = Link::new(self.shared.wires.clone(), address);
@@ -148,6 +151,7 @@ impl Machine {
             clusters: self.shared.clusters.clone(),
             addresses: Arc::new(watch::Sender::new(BTreeSet::from([address]))),
             progress: Arc::default(),
+            agent,
             retired: CancellationToken::new(),
         })
         .await;

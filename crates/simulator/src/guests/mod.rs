@@ -10,6 +10,7 @@
 //! does not come up. All addresses are loopback addresses, so nothing needs root, and thousands run at once. Not modelled:
 //! downloads, containers, etcd's quorum, certificates for kubelets, and the programs on a machine that nobody else sees.
 
+mod admin;
 mod clusters;
 mod console;
 mod control;
@@ -31,6 +32,6 @@ mod times;
 
 pub use control::GuestControl;
 pub use faults::{GuestEffect, GuestFault};
-pub use options::LightOptions;
+pub use options::{Kind, LightOptions, Options};
 pub use runtime::LightGuests;
 pub use times::Times;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::admin::{self, Listed};
 use super::control::GuestControl;
 use super::faults::GuestEffect;
 use super::machine::Machine;
@@ -15,8 +16,8 @@ use super::options::LightOptions;
 use super::saved::SavedWorld;
 use super::shared::Shared;
 use super::times::Times;
-use crate::core::Instant;
 use crate::core::guest::{GuestCommand, GuestEvent, GuestEvents, GuestMachine, GuestRuntime};
+use crate::core::{Instant, Request, Response};
 
 /// Guests that do on the network what booting machines do, inside this process: see the [module](super).
 pub struct LightGuests {
@@ -185,6 +186,15 @@ impl GuestRuntime for LightGuests {
 
     fn next_deadline(&self) -> Option<Instant> {
         self.due.first().map(|(at, ..)| *at)
+    }
+
+    fn administer(&mut self, request: &Request) -> Option<Response> {
+        let machines = self.machines.iter().map(|(id, power)| Listed {
+            id,
+            name: &power.hardware.name,
+            booted: power.running.as_ref().is_some_and(|running| running.booted.get().is_some()),
+        });
+        admin::answer(&self.shared, machines, request)
     }
 
     fn snapshot(&self) -> serde_json::Value {

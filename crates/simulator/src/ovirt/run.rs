@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::engine::{Certificates, Engine, RestoreError};
 use super::imageio::{Denied, ImageError, ImageIo, ImageStore, Progress, Ticket, Tickets};
 use super::inventory::{Inventory, InventoryError};
-use super::options::{Guests, Options};
-use crate::core::clock::Pace;
+use super::options::Options;
 use crate::core::{Running, Stage, StartError, World};
-use crate::guests::{LightGuests, LightOptions, Times};
+use crate::guests::{self, LightGuests};
 
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +45,8 @@ pub enum Error {
 /// Starts an engine and its image endpoint.
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
-    if options.guests == Guests::Light {
-        stage = stage.with_guests(LightGuests::new(&light_options(options)));
+    if options.guests.kind == guests::Kind::Light {
+        stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
     }
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;
@@ -75,16 +74,6 @@ pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
         let service = ImageIo::new(store, Arc::new(SharedEngine(world.clone())));
         vec![hosts.serve("imageio", service.clone()), proxy.serve("imageio-proxy", service)]
     })?)
-}
-
-/// Guests keep the pace of the engine's clock, or that of real machines if somebody steps it.
-fn light_options(options: &Options) -> LightOptions {
-    let speed = match options.simulator.pace() {
-        Pace::Scaled(scale) => scale,
-        Pace::Stepped => 1.0,
-    };
-    let usual = LightOptions::default();
-    LightOptions { network: options.guest_network, times: Times { speed, ..usual.times }, ..usual }
 }
 
 fn inventory(options: &Options) -> Result<Inventory, Error> {

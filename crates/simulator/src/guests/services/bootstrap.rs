@@ -36,6 +36,7 @@ pub(super) async fn run(host: Host) {
     host.system.set_etcd(None);
     host.system.write(DONE, "");
     host.console.print("landfall-node bootstrap: complete");
+    host.agent.report();
 }
 
 /// What the machine's files say.

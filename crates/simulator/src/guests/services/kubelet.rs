@@ -41,6 +41,7 @@ pub(super) async fn run(host: Host, has_runtime: bool) {
         let report = host.persist("kubelet", async || client.patch(&path, &change).await);
         if Box::pin(host.retired.run_until_cancelled(report)).await.is_some() {
             host.console.print("kubelet: ready");
+            host.agent.report();
         }
     } else {
         host.console.print("kubelet: no container runtime is enabled on this machine");

@@ -23,8 +23,10 @@ use super::clusters::Clusters;
 use super::console::Console;
 use super::facts::Facts;
 use super::network::Link;
+use super::shared::Shared;
 use super::system::{Service, System};
 use super::times::Times;
+use crate::core::guest::GuestEvent;
 
 /// A machine that is up, as its programs see it.
 #[derive(Clone, Debug)]
@@ -42,8 +44,27 @@ pub(super) struct Host {
     pub(super) addresses: Arc<watch::Sender<BTreeSet<IpAddr>>>,
     /// Counts what programs tell each other: files written, the node registered.
     pub(super) progress: Arc<watch::Sender<Progress>>,
+    /// Talks to the platform; now and then it repeats itself, which is when the platform writes its state down.
+    pub(super) agent: Agent,
     /// Ends what the machine does for the cluster, though the machine stays on.
     pub(super) retired: CancellationToken,
+}
+
+/// The guest agent: what it reports of the machine.
+#[derive(Clone, Debug)]
+pub(super) struct Agent {
+    pub(super) shared: Arc<Shared>,
+    /// Nothing if it is silent.
+    pub(super) report: Option<GuestEvent>,
+}
+
+impl Agent {
+    /// Tells the platform the machine's addresses.
+    pub(super) fn report(&self) {
+        if let Some(report) = &self.report {
+            self.shared.report(report.clone());
+        }
+    }
 }
 
 /// What has happened on a machine so far.
