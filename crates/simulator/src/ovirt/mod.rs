@@ -42,6 +42,6 @@ mod table;
 
 pub use engine::{Certificates, Engine, RestoreError};
 pub use inventory::{DEFAULT_INVENTORY, Inventory, InventoryError};
-pub use options::{Guests, Options};
+pub use options::Options;
 pub use run::{Error, start};
 pub use settings::{AffinityGroupAdd, Settings};
