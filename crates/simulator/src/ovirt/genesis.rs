@@ -103,7 +103,7 @@ fn add_users(state: &mut State, entries: &[UserEntry]) -> Result<(), InventoryEr
     let admin = UserEntry {
         id: None,
         login: "admin@internal".into(),
-        password: "landfall".into(),
+        password: "not-a-secret".into(),
         first_name: "admin".into(),
         last_name: String::new(),
         roles: vec!["SuperUser".into()],

@@ -314,7 +314,12 @@ pub(super) fn visit<'s>(state: &'s State, subject: Subject<'s>, field: &str, vis
         Subject::User(user) => match field {
             "name" | "firstname" => visit(Datum::Text(&user.name)),
             "lastname" => visit(Datum::Text(&user.last_name)),
-            "login" | "usrname" => visit(Datum::Text(user.principal())),
+            "login" => visit(Datum::Text(user.principal())),
+            // People search for the name alone, Ansible for the name with its domain.
+            "usrname" => {
+                visit(Datum::Text(user.principal()));
+                visit(made(&format_args!("{}@{}", user.principal(), user.domain)));
+            }
             "user_and_domain" => visit(made(&format_args!("{}@{}", user.principal(), user.domain))),
             "directory" => visit(Datum::Text(&user.domain)),
             "type" => visit(Datum::Text("user")),
