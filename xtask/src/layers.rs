@@ -34,7 +34,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // beside the layers
-    ("landfall-simulator", &[]),
+    // What runs on machines; its config server also runs in the simulator's guests, so that they serve what machines serve.
+    ("landfall-node", &[]),
+    ("landfall-simulator", &["landfall-node"]),
     ("xtask", &[]),
 ];
 
