@@ -1,10 +1,12 @@
 //! A simulated engine in this process.
 
 use std::{
-    collections::BTreeMap,
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
-    sync::LazyLock,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use clap::Parser as _;
@@ -19,7 +21,7 @@ use tokio::runtime::Runtime;
 use crate::{inventory::Inventory, place::Place, waiting::until};
 
 /// Simulated seconds per second: machines boot in an instant, while the order of things stays.
-const TIME_SCALE: &str = "500";
+const TIME_SCALE: &str = "200";
 /// The password of the administrator; long enough not to be part of anything else.
 pub(crate) const PASSWORD: &str = "Xq7-engine-password-9Zk";
 /// All calls that change something.
@@ -54,8 +56,18 @@ impl<'a> Engine<'a> {
         let (authority, log) = (place.authority(), directory.path().join("requests"));
         let (listen, network) = (place.engine(), place.cidr());
         let own: [&dyn AsRef<std::ffi::OsStr>; 12] = [
-            &"--listen", &listen, &"--guest-network", &network, &"--time-scale", &TIME_SCALE, &"--password", &PASSWORD,
-            &"--ca-dir", &authority, &"--log-requests", &log,
+            &"--listen",
+            &listen,
+            &"--guest-network",
+            &network,
+            &"--time-scale",
+            &TIME_SCALE,
+            &"--password",
+            &PASSWORD,
+            &"--ca-dir",
+            &authority,
+            &"--log-requests",
+            &log,
         ];
         let flags = std::iter::once("ovirt".as_ref())
             .chain(own.iter().map(|flag| flag.as_ref()))
@@ -103,24 +115,18 @@ impl<'a> Engine<'a> {
         self.running().with_faults(|faults| faults.rule(fault)).expect("the rule is in force").fired
     }
 
-    /// The calls that have ended, oldest first.
-    pub(crate) fn log(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.directory.path().join("requests")).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).expect("lines are written whole")).collect()
+    /// Whether the answer to a call was lost, after the call was carried out.
+    pub(crate) fn has_lost_reply(&self) -> bool {
+        let log = std::fs::read_to_string(self.directory.path().join("requests")).unwrap_or_default();
+        log.contains("\"lost-reply\"")
     }
 
-    /// How many calls that changed something were answered with success.
-    pub(crate) fn changes(&self) -> usize {
-        let changed = |call: &Value| {
-            call["method"] != "GET"
-                && call["path"].as_str().is_some_and(|path| path.starts_with("/ovirt-engine/api/"))
-                && call["status"].as_u64().is_some_and(|status| status < 300)
-        };
-        self.log().iter().filter(|call| changed(call)).count()
-    }
-
-    pub(crate) fn request_counts(&self) -> BTreeMap<String, u64> {
-        self.running().request_counts()
+    /// How many calls were made that change something.
+    pub(crate) fn changes(&self) -> u64 {
+        let counts = self.running().request_counts();
+        let changes =
+            counts.iter().filter(|(kind, _)| kind.contains(" /ovirt-engine/api/") && !kind.starts_with("GET "));
+        changes.map(|(_, count)| count).sum()
     }
 
     /// The whole state, as the engine itself would write it down.
@@ -158,6 +164,9 @@ impl Drop for Engine<'_> {
             return;
         }
         let addresses: Vec<_> = (0..3).flat_map(|cluster| self.place.vips(cluster)).collect();
+        until("the engine to be gone", || {
+            TcpListener::bind(self.place.engine()).map(drop).map_err(|error| error.to_string())
+        });
         until("the machines of the engine to be off", || {
             let answering = addresses.iter().find(|address| TcpStream::connect((**address, 6443)).is_ok());
             answering.map_or(Ok(()), |address| Err(format!("something answers at {address}")))
@@ -165,24 +174,26 @@ impl Drop for Engine<'_> {
     }
 }
 
-/// A file of the state of an engine, to start others from.
+/// A file with the state of an engine, to start others from.
 pub(crate) struct SavedEngine {
     directory: TempDir,
+    copies: AtomicU32,
 }
 
 impl SavedEngine {
     pub(crate) fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
+        Self { directory: tempfile::tempdir().unwrap(), copies: AtomicU32::new(0) }
     }
 
     pub(crate) fn file(&self) -> PathBuf {
         self.directory.path().join("engine.json")
     }
 
-    /// A copy, because an engine goes on writing to the file that it was started from.
-    pub(crate) fn copy(&self) -> Self {
-        let copy = Self::new();
-        std::fs::copy(self.file(), copy.file()).unwrap();
+    /// Another file of the same contents, because an engine goes on writing to the one that it was started from.
+    pub(crate) fn copy(&self) -> PathBuf {
+        let number = self.copies.fetch_add(1, Ordering::Relaxed);
+        let copy = self.directory.path().join(format!("copy-{number}.json"));
+        std::fs::copy(self.file(), &copy).unwrap();
         copy
     }
 }

@@ -33,8 +33,21 @@ const TABLES: [&str; 22] = [
 /// What differs between two engines in which the same was done: ids, times, and what depends on the order of things that
 /// happen side by side. What is used of MAC addresses and of the hosts' memory is kept as a sum.
 const INCIDENTAL: [&str; 15] = [
-    "id", "image", "mac", "created", "started", "stopped", "stop_reason", "host", "cdrom", "snapshots", "guest", "job",
-    "requested", "slowdown", "serial",
+    "id",
+    "image",
+    "mac",
+    "created",
+    "started",
+    "stopped",
+    "stop_reason",
+    "host",
+    "cdrom",
+    "snapshots",
+    "guest",
+    "job",
+    "requested",
+    "slowdown",
+    "serial",
 ];
 
 /// Everything in an engine by kind and name, without what differs from run to run.

@@ -12,7 +12,7 @@ pub(crate) fn until<T>(awaited: &str, mut look: impl FnMut() -> Result<T, String
         match look() {
             Ok(found) => return found,
             Err(seen) if Instant::now() > deadline => panic!("waited in vain for {awaited}; last seen: {seen}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(2)),
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
 }

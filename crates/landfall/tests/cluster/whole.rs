@@ -1,6 +1,10 @@
 //! From an install-config to nodes, and back to nothing.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::{Command, Stdio},
+};
 
 use crate::{
     context::Run,
@@ -10,16 +14,12 @@ use crate::{
     place::Place,
 };
 
-/// `kubectl`, which `make test` installs, with the kubeconfig of the cluster.
-fn kubectl(install: &Install, vip: &str, arguments: &[&str]) -> Run {
-    // There are no DNS records for the name, and the certificate is valid for the address as well.
-    let kubeconfig = install.context.read("auth/kubeconfig");
-    let named = "https://api.demo.example.com:";
-    assert!(kubeconfig.contains(named), "{kubeconfig}");
+/// `kubectl`, which `make test` installs, with a kubeconfig.
+fn kubectl(install: &Install, kubeconfig: &str, arguments: &[&str]) -> Run {
     let file = install.context.home().join("kubeconfig");
-    fs::write(&file, kubeconfig.replace(named, &format!("https://{vip}:"))).unwrap();
+    fs::write(&file, kubeconfig).unwrap();
     let mut command = Command::new(std::env::var_os("KUBECTL").unwrap_or_else(|| "kubectl".into()));
-    command.args(arguments).env("KUBECONFIG", &file).env("HOME", install.context.home());
+    command.args(arguments).env("KUBECONFIG", &file).env("HOME", install.context.home()).stdin(Stdio::null());
     Run::of(command.output().unwrap_or_else(|error| panic!("cannot run kubectl: {error}; `make test` installs it")))
 }
 
@@ -40,7 +40,8 @@ fn a_cluster_comes_up_and_goes_away_without_a_trace() {
     assert!(run.stderr.contains("export KUBECONFIG="), "{}", run.stderr);
 
     let made = engine.inventory();
-    let objects = |kind: &str, names: &[&str]| names.iter().map(|name| format!("{kind}/{id}{name}")).collect::<Vec<_>>();
+    let objects =
+        |kind: &str, names: &[&str]| names.iter().map(|name| format!("{kind}/{id}{name}")).collect::<Vec<_>>();
     let disks: Vec<String> = machines.iter().map(|machine| format!("disks/{machine}-disk0")).collect();
     let intended: BTreeSet<String> = [
         objects("tags", &[""]),
@@ -70,8 +71,12 @@ fn a_cluster_comes_up_and_goes_away_without_a_trace() {
     let members = &made.get(&format!("affinity_groups/{id}-controlplane")).unwrap()["vms"];
     assert_eq!(*members, machines[..3].iter().map(|name| format!("vms/{name}")).collect::<serde_json::Value>());
 
-    let [vip, _] = place.vips(0).map(|vip| vip.to_string());
-    let nodes = kubectl(&install, &vip, &["get", "nodes", "--no-headers"]);
+    // There are no DNS records for the name, and the certificate is valid for the address as well.
+    let kubeconfig = install.context.read("auth/kubeconfig");
+    let named = "https://api.demo.example.com:";
+    assert!(kubeconfig.contains(named), "{kubeconfig}");
+    let kubeconfig = kubeconfig.replace(named, &format!("https://{}:", place.vips(0)[0]));
+    let nodes = kubectl(&install, &kubeconfig, &["get", "nodes", "--no-headers"]);
     let ready: BTreeSet<&str> = nodes
         .stdout
         .lines()
@@ -79,8 +84,10 @@ fn a_cluster_comes_up_and_goes_away_without_a_trace() {
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     assert_eq!(ready, machines.iter().map(String::as_str).collect(), "{} {}", nodes.stdout, nodes.stderr);
-    let nobody = kubectl(&install, &vip, &["get", "nodes", "--username=nobody", "--client-key=", "--client-certificate="]);
-    assert_ne!(nobody.code, 0, "the API lets in whoever comes: {}", nobody.stdout);
+    let without_key: Vec<&str> = kubeconfig.lines().filter(|line| !line.contains("client-")).collect();
+    let stranger = kubectl(&install, &without_key.join("\n"), &["get", "nodes", "--token=guessed"]);
+    assert_ne!(stranger.code, 0, "the API lets in whoever comes: {}", stranger.stdout);
+    assert!(stranger.stderr.contains("Unauthorized"), "{}", stranger.stderr);
 
     let changes = engine.changes();
     install.create();
