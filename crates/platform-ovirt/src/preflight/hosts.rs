@@ -57,7 +57,8 @@ fn affinity(subject: &Subject<'_>, up: usize) -> Vec<Finding> {
                 CHECK,
                 format!("group {} wants {members} machines on different hosts, and {up} hosts are up", group.name),
                 "set enforcing: false in platform.ovirt.affinityGroups, or add hosts",
-            ),
+            )
+            .blame("platform.ovirt.affinityGroups"),
             Some(true) if up == members => Finding::notice(
                 CHECK,
                 format!("group {} needs every one of the {up} hosts", group.name),
@@ -98,7 +99,7 @@ async fn sizes(subject: &Subject<'_>) -> (Vec<Finding>, u64) {
             Ok(Some(found)) => Finding::ok(CHECK, found.name.clone()),
             Ok(None) => {
                 let message = format!("there is no instance type with id {id}");
-                Finding::problem(CHECK, message, "check instanceTypeID of the machine pools")
+                Finding::problem(CHECK, message, "check instanceTypeID of the machine pools").blame("instanceTypeID")
             }
             Err(error) => unanswered(CHECK, error),
         })
