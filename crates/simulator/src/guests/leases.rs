@@ -15,18 +15,18 @@ pub(super) struct Leases {
     network: Ipv4Net,
     /// By hardware address.
     bound: BTreeMap<String, Ipv4Addr>,
-    /// Addresses that configs name as virtual ones.
-    reserved: BTreeSet<Ipv4Addr>,
+    /// Addresses that are bound, or that configs name as virtual ones.
+    taken: BTreeSet<Ipv4Addr>,
 }
 
 impl Leases {
     pub(super) fn new(network: Ipv4Net) -> Self {
-        Self { network, bound: BTreeMap::new(), reserved: BTreeSet::new() }
+        Self { network, bound: BTreeMap::new(), taken: BTreeSet::new() }
     }
 
     /// Never gives an address away that is free now.
     pub(super) fn reserve(&mut self, address: Ipv4Addr) {
-        self.reserved.insert(address);
+        self.taken.insert(address);
     }
 
     /// The address of an interface: the place that its hardware address points to, or the next one that is free. `None` if
@@ -42,13 +42,10 @@ impl Leases {
         let start = number(mac) % places;
         let free = (0..places)
             .map(|step| Ipv4Addr::from(first + left + (start + step) % places))
-            .find(|address| !self.reserved.contains(address) && !self.is_bound(*address))?;
+            .find(|address| !self.taken.contains(address))?;
+        self.taken.insert(free);
         self.bound.insert(mac.to_owned(), free);
         Some(free)
-    }
-
-    fn is_bound(&self, address: Ipv4Addr) -> bool {
-        self.bound.values().any(|bound| *bound == address)
     }
 }
 

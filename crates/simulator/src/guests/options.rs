@@ -18,15 +18,15 @@ const BESIDE_A_STEPPED_CLOCK: f64 = 1000.0;
 #[command(next_help_heading = "Guests")]
 pub struct Options {
     /// What runs in the machines
-    #[arg(long = "guests", value_enum, value_name = "KIND", default_value_t = Kind::Light)]
+    #[arg(id = "guests-kind", long = "guests", value_enum, value_name = "KIND", default_value_t = Kind::Light)]
     pub kind: Kind,
 
     /// Loopback network that light guests get their addresses from, except its first 256 addresses
-    #[arg(long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
+    #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
     pub network: Ipv4Net,
 
     /// Let light guests misbehave: NAME never-boots|silent-agent|slow=N, for names that contain NAME; may be repeated
-    #[arg(long = "guest-fault", value_name = "RULE")]
+    #[arg(id = "guest-fault", long = "guest-fault", value_name = "RULE")]
     pub faults: Vec<GuestFault>,
 }
 

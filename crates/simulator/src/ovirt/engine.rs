@@ -188,3 +188,11 @@ impl Simulation for Engine {
         ready
     }
 }
+
+#[cfg(test)]
+impl Engine {
+    /// What is behind the door, for tests that check what clients cannot see.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+}

@@ -13,6 +13,7 @@ mod edit;
 mod install;
 mod kubectl;
 mod network;
+mod ovirt;
 mod power;
 mod refusals;
 mod rig;

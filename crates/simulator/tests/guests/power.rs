@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use landfall_simulator::core::guest::{GuestCommand, GuestEvent, GuestRuntime};
 use landfall_simulator::guests::{GuestEffect, GuestFault, LightGuests};
+use serde_json::Value;
 
 use crate::client::Client;
 use crate::cluster::Assets;
@@ -65,10 +66,15 @@ async fn machines_keep_their_disks_over_a_power_cut() {
     for name in names {
         rig.start_with(name, None);
     }
-    until_ready(&admin, &rig, 4).await;
-    let (_, after) = admin.get("/api/v1/nodes/demo-x7k2p-worker-0").await.unwrap();
+    // For a while the cluster believes that the nodes of before are still there.
+    let after = until("the worker's next boot", async || {
+        let (_, after) = admin.get("/api/v1/nodes/demo-x7k2p-worker-0").await?;
+        let boot = |node: &Value| node["status"]["nodeInfo"]["bootID"].clone();
+        if boot(&before) == boot(&after) { Err(after["status"].to_string()) } else { Ok(after) }
+    })
+    .await;
     assert_eq!(before["metadata"]["uid"], after["metadata"]["uid"]);
-    assert_ne!(before["status"]["nodeInfo"]["bootID"], after["status"]["nodeInfo"]["bootID"]);
+    until_ready(&admin, &rig, 4).await;
 
     rig.command(GuestCommand::Reboot { id: names[3].to_owned() });
     rig.pass(Duration::from_secs(5));

@@ -10,8 +10,8 @@ use crate::guests::pki::Authority;
 pub(super) async fn run(host: Host, manifest: ApiServerManifest) {
     let server = host.persist("kube-apiserver", async || prepare(&host, &manifest)).await;
     host.note(|progress| progress.serving = true);
-    listen::everywhere(&host, "kube-apiserver", manifest.port, |listener, stop| server.clone().serve(listener, stop))
-        .await;
+    let serve = move |listener, stop| server.clone().serve(listener, stop);
+    listen::everywhere(&host, "kube-apiserver", manifest.port, serve).await;
 }
 
 fn prepare(host: &Host, manifest: &ApiServerManifest) -> Result<ApiServer, String> {

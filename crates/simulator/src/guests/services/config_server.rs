@@ -12,8 +12,9 @@ use crate::guests::system::System;
 /// Serves the roles that the machine's facts name, until it retires.
 pub(super) async fn run(host: Host) {
     let (port, tls, server) = host.persist("landfall-node config-server", async || prepare(&host)).await;
-    listen::everywhere(&host, "landfall-node config-server", port, |listener, stop| {
-        let (tls, server, console) = (tls.clone(), server.clone(), host.console.clone());
+    let console = host.console.clone();
+    listen::everywhere(&host, "landfall-node config-server", port, move |listener, stop| {
+        let (tls, server, console) = (tls.clone(), server.clone(), console.clone());
         async move {
             if let Err(error) = serve(listener, &tls, server, stop).await {
                 console.print(format!("landfall-node config-server: {}", crate::guests::console::chain(&error)));

@@ -9,17 +9,15 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::Host;
+use crate::guests::console::Console;
 
 /// Between two attempts to listen on an address whose last holder has not let go yet.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Runs `serve` on each address that the machine has, for as long as it has it. Returns when the machine has retired.
-pub(super) async fn everywhere<F>(
-    host: &Host,
-    name: &'static str,
-    port: u16,
-    serve: impl Fn(TcpListener, CancellationToken) -> F,
-) where
+pub(super) async fn everywhere<S, F>(host: &Host, name: &'static str, port: u16, serve: S)
+where
+    S: Fn(TcpListener, CancellationToken) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     let mut addresses = host.addresses.subscribe();
@@ -40,10 +38,13 @@ pub(super) async fn everywhere<F>(
             }
             let stop = host.retired.child_token();
             running.insert(address, stop.clone());
-            let bound = stop.run_until_cancelled(bind(host, name, SocketAddr::new(address, port))).await;
-            if let Some(listener) = bound {
-                tasks.spawn(serve(listener, stop));
-            }
+            let (console, serve) = (host.console.clone(), serve.clone());
+            tasks.spawn(async move {
+                let bound = stop.run_until_cancelled(bind(&console, name, SocketAddr::new(address, port))).await;
+                if let Some(listener) = bound {
+                    serve(listener, stop).await;
+                }
+            });
         }
         tokio::select! {
             () = host.retired.cancelled() => break,
@@ -54,14 +55,14 @@ pub(super) async fn everywhere<F>(
     while tasks.join_next().await.is_some() {}
 }
 
-async fn bind(host: &Host, name: &str, address: SocketAddr) -> TcpListener {
+async fn bind(console: &Console, name: &str, address: SocketAddr) -> TcpListener {
     loop {
         match TcpListener::bind(address).await {
             Ok(listener) => {
-                host.console.print(format!("{name}: listening on {address}"));
+                console.print(format!("{name}: listening on {address}"));
                 return listener;
             }
-            Err(error) => host.console.print(format!("{name}: cannot listen on {address}: {error}")),
+            Err(error) => console.print(format!("{name}: cannot listen on {address}: {error}")),
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -91,7 +91,9 @@ pub(crate) fn add(call: &mut Call, vm: Id) -> Outcome {
     idle(state, vm, ATTACH)?;
     let bootable = tree.bool("bootable").unwrap_or(false);
     one_boot_disk(state, vm, None, bootable, ATTACH)?;
-    let existing = described.text("id").filter(|_| !described.has("provisioned_size")).map(parse_id).transpose()?;
+    // A size with the id of a disk that exists is no wish for a second one: Ansible describes the whole disk it attaches.
+    let id = described.text("id").map(parse_id).transpose()?;
+    let existing = id.filter(|id| state.disks.contains(*id) || !described.has("provisioned_size"));
     let (disk, job) = match existing {
         Some(disk) => {
             attachable(state, disk, vm)?;

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::ovirt::api::data_centers;
 use crate::ovirt::api::kind::{Kind, Subject};
 use crate::ovirt::model::{DiskFormat, Severity, Vm};
-use crate::ovirt::state::State;
+use crate::ovirt::state::{NIL, State};
 use crate::ovirt::table::{Entity, Id};
 
 /// A value that a search compares.
@@ -314,7 +314,12 @@ pub(super) fn visit<'s>(state: &'s State, subject: Subject<'s>, field: &str, vis
         Subject::User(user) => match field {
             "name" | "firstname" => visit(Datum::Text(&user.name)),
             "lastname" => visit(Datum::Text(&user.last_name)),
-            "login" | "usrname" => visit(Datum::Text(user.principal())),
+            "login" => visit(Datum::Text(user.principal())),
+            // People search for the name alone, Ansible for the name with its domain.
+            "usrname" => {
+                visit(Datum::Text(user.principal()));
+                visit(made(&format_args!("{}@{}", user.principal(), user.domain)));
+            }
             "user_and_domain" => visit(made(&format_args!("{}@{}", user.principal(), user.domain))),
             "directory" => visit(Datum::Text(&user.domain)),
             "type" => visit(Datum::Text("user")),
@@ -408,8 +413,10 @@ pub(super) fn related<'s>(state: &'s State, subject: Subject<'s>, kind: Kind) ->
         (Subject::Template(template), Kind::DataCenter) => {
             one(kind, template.cluster.and_then(|cluster| state.data_center_of(cluster)))
         }
+        // Blank counts for no VM: the Ansible module asks for `vm.name=…` to see whether it has to keep a template, and on
+        // an engine it finds none for a clone (ansible/ansible pull request 65317 relies on that).
         (Subject::Template(template), Kind::Vm) => {
-            where_kind(&|vm| matches!(vm, Subject::Vm(vm) if vm.template == template.id))
+            where_kind(&|vm| matches!(vm, Subject::Vm(vm) if vm.template == template.id && template.id != NIL))
         }
         (Subject::Template(template), Kind::StorageDomain) => {
             let disks = template.disks.iter().filter_map(|disk| state.disks.get(disk.disk));

@@ -40,8 +40,8 @@ pub(super) static ROOTS: &[&Type] = &[
     &SCHEDULING_POLICY_UNIT,
 ];
 
-/// The type whose root element has that name: a single one, or a collection of it.
+/// The type whose element has that name.
 #[cfg(test)]
 pub(crate) fn by_element(name: &str) -> Option<&'static Type> {
-    super::schema::reachable().find(|kind| kind.element == name)
+    super::schema::reachable().into_iter().find(|kind| kind.element == name)
 }
