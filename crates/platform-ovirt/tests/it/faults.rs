@@ -1,11 +1,11 @@
 //! Every kind of fault at every single call of an installation and of a removal.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream};
 use landfall_platform::error_chain;
 
-use crate::scene::{Cluster, Scene, config, config_with_image};
+use crate::scene::{Cluster, PASSWORD, Scene, config, config_with_image};
 
 /// What goes wrong: an internal error as a page and as a fault, an engine that restarts, one that is busy, a connection that
 /// breaks before the request arrives, while it is answered, and in the middle of the answer, an expired session, a lock.
@@ -100,6 +100,57 @@ async fn a_removal_survives_any_fault_at_any_call() {
                 panic!("{kind} at call {call}: {}", error_chain(&error));
             }
             assert_eq!(cluster.list(), empty, "{kind} at call {call}");
+        })
+        .await;
+}
+
+/// The process dies when so many calls have arrived at the engine; another one goes on.
+async fn dies_at(cluster: &Cluster, call: u64, work: impl Future<Output = ()>) {
+    let before = calls(cluster);
+    let reached = async {
+        while calls(cluster) < before + call {
+            tokio::time::sleep(Duration::from_micros(300)).await;
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = reached => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_installation_that_died_at_any_call_is_resumed() {
+    let undisturbed = cluster(Start::Image).await;
+    undisturbed.install().await.unwrap();
+    let expected = undisturbed.list();
+    stream::iter(1..=calls(&undisturbed))
+        .for_each_concurrent(AT_ONCE, async |call| {
+            let mut cluster = cluster(Start::Image).await;
+            dies_at(&cluster, call, async { cluster.install().await.unwrap() }).await;
+            cluster.client = cluster.scene.client(PASSWORD);
+            if let Err(error) = cluster.install().await {
+                panic!("died at call {call}: {}", error_chain(&error));
+            }
+            assert_eq!(cluster.list(), expected, "died at call {call}");
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_died_at_any_call_can_be_removed_by_the_infra_id_alone() {
+    let undisturbed = cluster(Start::Image).await;
+    undisturbed.install().await.unwrap();
+    stream::iter(1..=calls(&undisturbed))
+        .for_each_concurrent(AT_ONCE, async |call| {
+            let mut cluster = cluster(Start::Image).await;
+            let empty = cluster.list();
+            dies_at(&cluster, call, async { cluster.install().await.unwrap() }).await;
+            cluster.client = cluster.scene.client(PASSWORD);
+            dies_at(&cluster, call / 3, async { cluster.destroy_without_files().await.unwrap() }).await;
+            if let Err(error) = cluster.destroy_without_files().await {
+                panic!("died at call {call}: {}", error_chain(&error));
+            }
+            assert_eq!(cluster.list(), empty, "died at call {call}");
         })
         .await;
 }

@@ -6,6 +6,7 @@ mod faults;
 mod inventory;
 mod machines;
 mod neighbours;
+mod plans;
 mod preflight;
 mod scene;
 mod suites;

@@ -64,7 +64,16 @@ impl Scene {
 
     /// An engine that was started with flags.
     pub(crate) async fn with(flags: &[&str]) -> Arc<Self> {
-        let arguments = [&["sim", "--time-scale", TIME_SCALE], flags].concat();
+        Self::paced(TIME_SCALE, flags).await
+    }
+
+    /// An engine that gives a client time for a word in between: what is idle for minutes is paused.
+    pub(crate) async fn slow() -> Arc<Self> {
+        Self::paced("100", &[]).await
+    }
+
+    async fn paced(time_scale: &str, flags: &[&str]) -> Arc<Self> {
+        let arguments = [&["sim", "--time-scale", time_scale], flags].concat();
         let Flags { options } = <Flags as clap::Parser>::parse_from(arguments);
         let engine = ovirt::start(&options).await.expect("the simulator starts");
         Arc::new(Self { engine, home: tempfile::tempdir().unwrap() })
@@ -94,10 +103,8 @@ impl Scene {
 
     /// Asks the engine's API as somebody else would.
     pub(crate) async fn call(&self, method: &str, path: &str, body: Value) -> Value {
-        let http = landfall_wire::Client::new(
-            &Trust::Only(self.engine.ca_pem().unwrap().to_owned()),
-            Limits::default(),
-        );
+        let http =
+            landfall_wire::Client::new(&Trust::Only(self.engine.ca_pem().unwrap().to_owned()), Limits::default());
         let url = format!("{}/ovirt-engine/api/{path}", self.engine.url()).parse().unwrap();
         let basic = "Basic YWRtaW5AaW50ZXJuYWw6bGFuZGZhbGw=";
         let request = match body {
@@ -118,16 +125,21 @@ impl Scene {
 
     /// A qcow2 file of five MiB, which is sent in two pieces.
     pub(crate) fn image(&self) -> PathBuf {
-        let path = self.home.path().join("os.qcow2");
+        self.image_of(5)
+    }
+
+    /// A qcow2 file of a number of MiB.
+    pub(crate) fn image_of(&self, mib: usize) -> PathBuf {
+        let path = self.home.path().join(format!("os-{mib}.qcow2"));
         if !path.exists() {
-            std::fs::write(&path, image()).unwrap();
+            std::fs::write(&path, image(mib)).unwrap();
         }
         path
     }
 }
 
 /// An empty disk of 1 GiB in qcow2 form, followed by clusters that nothing refers to.
-pub(crate) fn image() -> Vec<u8> {
+pub(crate) fn image(mib: usize) -> Vec<u8> {
     let mut bytes = vec![0; 4 << 16];
     bytes[..8].copy_from_slice(b"QFI\xfb\0\0\0\x03");
     bytes[20..24].copy_from_slice(&16_u32.to_be_bytes());
@@ -140,7 +152,7 @@ pub(crate) fn image() -> Vec<u8> {
     bytes[100..104].copy_from_slice(&104_u32.to_be_bytes());
     bytes[65_536..65_544].copy_from_slice(&(2_u64 << 16).to_be_bytes());
     let noise = (0_u64..).flat_map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
-    bytes.extend(noise.take((5 << 20) - (4 << 16)));
+    bytes.extend(noise.take((mib << 20) - (4 << 16)));
     bytes
 }
 
@@ -187,7 +199,10 @@ impl Cluster {
     pub(crate) fn binder(&self) -> Binder {
         let mut ignition = FileSet::default();
         for role in ["bootstrap", "master", "worker"] {
-            ignition.insert(format!("{role}.ign"), File::private(format!(r#"{{"ignition":{{"version":"3.4.0"}},"role":"{role}"}}"#)));
+            ignition.insert(
+                format!("{role}.ign"),
+                File::private(format!(r#"{{"ignition":{{"version":"3.4.0"}},"role":"{role}"}}"#)),
+            );
         }
         let inputs = Inputs { ignition, image_cache: self.scene.home.path().join("images") };
         Binder::new(Arc::clone(&self.client), &self.infra_id, inputs, INTERVAL)
