@@ -25,7 +25,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "landfall-platform-ovirt",
         &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
     ),
-    // 4: programs
+    // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
+    // machines serve
     ("landfall-node", &[]),
     (
         "landfall",

@@ -79,6 +79,15 @@ impl Api {
         Ok(nodes)
     }
 
+    /// Reads a resource as it is, for people who look for what went wrong. The answer's status stands in its first line if it
+    /// is not a good one.
+    pub async fn text(&self, path: &str) -> Result<String, Error> {
+        let failed = |source| Error::Request { attempt: "reading a resource of the API", source };
+        let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;
+        let body = String::from_utf8_lossy(reply.contents());
+        Ok(if reply.status() == 200 { body.into_owned() } else { format!("status {}\n{body}", reply.status()) })
+    }
+
     async fn get<T: DeserializeOwned>(&self, attempt: &'static str, path: &str) -> Result<Option<T>, Error> {
         let failed = |source| Error::Request { attempt, source };
         let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use landfall_platform::ErrorClass;
+
 /// What went wrong with a cluster's API.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -18,7 +20,7 @@ pub enum Error {
         source: landfall_wire::Error,
     },
     /// What was waited for did not come.
-    #[error("{awaited} did not come within {limit:?}; at the end: {evidence}")]
+    #[error("{awaited} did not come within {} s; last seen: {evidence}", limit.as_secs())]
     Timeout {
         /// What was waited for.
         awaited: &'static str,
@@ -27,4 +29,15 @@ pub enum Error {
         /// What was seen last.
         evidence: String,
     },
+}
+
+impl Error {
+    /// What kind of trouble it is.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Kubeconfig(_) => ErrorClass::Invalid,
+            Self::Request { source, .. } => source.class(),
+            Self::Timeout { .. } => ErrorClass::Timeout,
+        }
+    }
 }

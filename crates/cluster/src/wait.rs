@@ -3,7 +3,7 @@
 use std::{future::Future, time::Duration};
 
 use landfall_platform::error_chain;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{Api, Error, Node};
 
@@ -11,11 +11,11 @@ use crate::{Api, Error, Node};
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Hears what is seen while waiting, whenever it changes.
-pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
+pub type Progress<'a> = &'a (dyn Fn(String) + Send + Sync);
 
 /// Waits until the API is ready.
 pub async fn wait_for_api(api: &Api, limit: Duration, progress: Progress<'_>) -> Result<(), Error> {
-    wait("the API", limit, progress, async || match api.is_ready().await {
+    wait("the API of the cluster", limit, progress, async || match api.is_ready().await {
         Ok(true) => Look::Done(()),
         Ok(false) => Look::NotYet("the API answers, and is not ready".to_owned()),
         Err(error) => Look::NotYet(error_chain(&error)),
@@ -25,7 +25,7 @@ pub async fn wait_for_api(api: &Api, limit: Duration, progress: Progress<'_>) ->
 
 /// Waits until the control plane has moved to the masters.
 pub async fn wait_for_bootstrap(api: &Api, limit: Duration, progress: Progress<'_>) -> Result<(), Error> {
-    wait("the end of the bootstrap", limit, progress, async || match api.is_bootstrap_complete().await {
+    wait("the move of the control plane to the masters", limit, progress, async || match api.is_bootstrap_complete().await {
         Ok(true) => Look::Done(()),
         Ok(false) => Look::NotYet(match api.nodes().await {
             Ok(nodes) => summary(&nodes),
@@ -43,7 +43,7 @@ pub async fn wait_for_nodes(
     limit: Duration,
     progress: Progress<'_>,
 ) -> Result<Vec<Node>, Error> {
-    wait("all nodes", limit, progress, async || match api.nodes().await {
+    wait("the readiness of all nodes", limit, progress, async || match api.nodes().await {
         Ok(nodes) if nodes.iter().filter(|node| node.ready).count() >= count => Look::Done(nodes),
         Ok(nodes) => Look::NotYet(format!("{} of {count} expected", summary(&nodes))),
         Err(error) => Look::NotYet(error_chain(&error)),
@@ -63,16 +63,17 @@ async fn wait<T, F: Future<Output = Look<T>>>(
     look: impl Fn() -> F,
 ) -> Result<T, Error> {
     let deadline = Instant::now() + limit;
-    let mut evidence = String::new();
+    let mut evidence = "nothing was seen".to_owned();
     loop {
-        match look().await {
-            Look::Done(found) => return Ok(found),
-            Look::NotYet(seen) => {
+        match timeout_at(deadline, look()).await {
+            Ok(Look::Done(found)) => return Ok(found),
+            Ok(Look::NotYet(seen)) => {
                 if seen != evidence {
-                    progress(&seen);
-                    evidence = seen;
+                    evidence.clone_from(&seen);
+                    progress(seen);
                 }
             }
+            Err(_) => return Err(Error::Timeout { awaited, limit, evidence }),
         }
         if Instant::now() + INTERVAL > deadline {
             return Err(Error::Timeout { awaited, limit, evidence });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use landfall_platform::{ErrorClass, StepId};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Which way a step goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -52,7 +52,8 @@ pub enum Event {
         class: ErrorClass,
         /// What went wrong, with its causes.
         error: String,
-        /// The pause before the next attempt.
+        /// The pause before the next attempt, in seconds.
+        #[serde(serialize_with = "seconds")]
         pause: Duration,
         /// Attempts so far.
         attempt: u32,
@@ -63,7 +64,8 @@ pub enum Event {
         step: StepId,
         /// Which way.
         phase: Phase,
-        /// How long it took.
+        /// How long it took, in seconds.
+        #[serde(serialize_with = "seconds")]
         took: Duration,
     },
     /// A step failed for good.
@@ -77,6 +79,10 @@ pub enum Event {
         /// What went wrong, with its causes.
         error: String,
     },
+}
+
+fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_secs_f64())
 }
 
 /// Hears events, in order, from many tasks. Must not block.

@@ -19,7 +19,7 @@ mod timing;
 
 pub use apply::{ApplyError, apply};
 pub use event::{Event, EventSink, Phase};
-pub use journal::{Entry, Failure, IllegalRecord, Journal, JournalError, Record, Snapshot, State};
+pub use journal::{Entry, Failure, IllegalRecord, Journal, JournalError, Made, Record, Snapshot, State};
 pub use plan::{Plan, PlanBuilder, PlanError};
 pub use removal::{RemovalError, destroy, retire, unwind};
 pub use retry::RetryPolicy;

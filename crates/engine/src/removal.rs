@@ -1,6 +1,6 @@
 //! Removing what a plan made, or began to make.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use landfall_platform::{Bind, Context, Discover, Kind, Outputs, StepError, StepId, StepSpec, error_chain};
 use tokio::time::Instant;
@@ -14,6 +14,9 @@ use crate::{
 
 /// Removals of one kind at once.
 const REMOVALS_AT_ONCE: usize = 10;
+
+/// How long finding out what there is may take.
+const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Why something remains.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +83,7 @@ pub async fn destroy(
     journal: &Journal,
     options: &Options,
 ) -> Result<(), RemovalError> {
-    let found = discover.discover().await.map_err(RemovalError::Discovery)?;
+    let found = look(discover, options).await?;
     let snapshot = journal.snapshot().await?;
     // What the journal says of a step goes before what was found: it knows what the step needs.
     let steps = found
@@ -90,11 +93,28 @@ pub async fn destroy(
         .collect();
     remove_all(&steps, bind, journal, options).await?;
 
-    let remains = discover.discover().await.map_err(RemovalError::Discovery)?;
+    let remains = look(discover, options).await?;
     if !remains.is_empty() {
         return Err(RemovalError::Remains { titles: remains.into_iter().map(|spec| spec.title).collect() });
     }
     Ok(())
+}
+
+/// Finds what belongs to the cluster, as patiently as a step is called.
+async fn look(discover: &dyn Discover, options: &Options) -> Result<Vec<StepSpec>, RemovalError> {
+    let spec = StepSpec {
+        id: "discovery".into(),
+        title: "what belongs to the cluster".to_owned(),
+        kind: "discovery".into(),
+        needs: Vec::new(),
+        timeout: DISCOVERY_TIMEOUT,
+        desired: serde_json::Value::Null,
+    };
+    let found = tokio::select! {
+        found = call(&spec, options, || discover.discover()) => found,
+        () = options.cancel.cancelled() => return Err(RemovalError::Cancelled { left: 0 }),
+    };
+    found.map_err(RemovalError::Discovery)
 }
 
 /// Something to remove, and what was recorded of it.

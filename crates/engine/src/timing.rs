@@ -2,14 +2,16 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use jiff::Timestamp;
 use landfall_platform::StepId;
 
-use crate::{Snapshot, State};
+use crate::{Made, Snapshot};
 
 /// Where the time of an installation went, as its journal tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Steps that are done and how long each took, longest first.
+    /// Steps that were made and how long each took, longest first. What was removed since counts, too: a machine that only
+    /// the beginning needed took its time.
     pub steps: Vec<(StepId, Duration)>,
     /// From the first beginning to the last end.
     pub elapsed: Duration,
@@ -20,15 +22,14 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Reads the times of all steps that are done.
+    /// Reads the times of all steps that were made.
     pub fn of(snapshot: &Snapshot) -> Self {
         let done: HashMap<_, _> = snapshot
             .entries
             .iter()
-            .filter(|entry| entry.state == State::Done)
             .filter_map(|entry| {
-                let took = Duration::try_from(entry.ended?.duration_since(entry.began)).unwrap_or_default();
-                Some((&entry.spec.id, (took, &entry.spec.needs)))
+                let Made { began, ended } = entry.made?;
+                Some((&entry.spec.id, (length(began, ended), &entry.spec.needs)))
             })
             .collect();
         let mut steps: Vec<_> = done.iter().map(|(&id, &(took, _))| (id.clone(), took)).collect();
@@ -54,12 +55,13 @@ impl Timing {
         }
         critical_path.reverse();
 
-        let began = snapshot.entries.iter().map(|entry| entry.began).min();
-        let ended = snapshot.entries.iter().filter_map(|entry| entry.ended).max();
-        let elapsed = began
-            .zip(ended)
-            .and_then(|(began, ended)| Duration::try_from(ended.duration_since(began)).ok())
-            .unwrap_or_default();
+        let made = || snapshot.entries.iter().filter_map(|entry| entry.made);
+        let (began, ended) = (made().map(|made| made.began).min(), made().map(|made| made.ended).max());
+        let elapsed = began.zip(ended).map_or(Duration::ZERO, |(began, ended)| length(began, ended));
         Self { steps, elapsed, critical_path, critical }
     }
+}
+
+fn length(began: Timestamp, ended: Timestamp) -> Duration {
+    Duration::try_from(ended.duration_since(began)).unwrap_or_default()
 }

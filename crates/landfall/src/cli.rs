@@ -134,7 +134,7 @@ pub(crate) enum Create {
     /// Make what the machines boot with, and the kubeconfig
     IgnitionConfigs(commands::create::Derive),
     /// Create the cluster; run it again to go on after an interruption
-    Cluster(commands::create::Derive),
+    Cluster(commands::create::cluster::Cluster),
 }
 
 impl Command {

@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use landfall_config::ConfigError;
+use landfall_platform::InfraId;
 
 use crate::exit::ExitStatus;
 
@@ -31,6 +32,8 @@ pub(crate) enum Error {
     IdentityGone { path: PathBuf },
     #[error("{} holds no cluster", path.display())]
     NoCluster { path: PathBuf },
+    #[error("the cluster {infra_id} of {} was destroyed", path.display())]
+    Destroyed { path: PathBuf, infra_id: InfraId },
     #[error("cannot read the journal")]
     Journal(#[source] landfall_engine::JournalError),
     #[error("cannot listen for signals")]
@@ -53,6 +56,7 @@ impl Error {
             | Self::OtherDistribution { .. }
             | Self::MixedRenderings
             | Self::NoCluster { .. }
+            | Self::Destroyed { .. }
             | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
         }
@@ -75,6 +79,9 @@ impl Error {
             }
             Self::NoCluster { .. } => {
                 "name the install directory with --dir; if it is lost, 'landfall destroy cluster --infra-id ID' needs none"
+            }
+            Self::Destroyed { .. } => {
+                "for a new cluster, copy install-config.yaml to an empty directory: it gets an infra id and keys of its own"
             }
             Self::MixedRenderings => "use --regenerate or --keep-stale for all of them",
             Self::IdentityGone { .. } => {

@@ -8,7 +8,7 @@ use landfall_platform::{ErrorClass, survey::SurveyError};
 use landfall_workdir::Unsettled;
 
 use crate::{
-    cluster::{ClusterError, interrupted},
+    cluster::ClusterError,
     error::Error,
     exit::ExitStatus,
 };
@@ -52,7 +52,7 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_ovirt::Error>() {
         failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<ClusterError>() {
-        failure(cluster_status(error), Some(cluster_hint(error)))
+        failure(error.status(), Some(error.hint()))
     } else if cause.is::<JournalError>() {
         failure(ExitStatus::Config, Some(JOURNAL))
     } else if let Some(error) = cause.downcast_ref::<SurveyError>() {
@@ -86,28 +86,6 @@ fn platform_status(class: ErrorClass) -> ExitStatus {
         | ErrorClass::NotFound
         | ErrorClass::Timeout
         | ErrorClass::Capacity => ExitStatus::Infrastructure,
-    }
-}
-
-fn cluster_status(error: &ClusterError) -> ExitStatus {
-    match error {
-        error if interrupted(error) => ExitStatus::Interrupted,
-        ClusterError::Apply(_) | ClusterError::Removal(_) => ExitStatus::Infrastructure,
-        ClusterError::Bootstrap(_) => ExitStatus::Bootstrap,
-        ClusterError::Initialisation(_) => ExitStatus::Initialisation,
-    }
-}
-
-fn cluster_hint(error: &ClusterError) -> &'static str {
-    match error {
-        ClusterError::Apply(_) => {
-            "run 'landfall create cluster' again to go on, or 'landfall destroy cluster' to remove what was created"
-        }
-        ClusterError::Removal(_) => "run 'landfall destroy cluster' again; --dry-run lists what remains",
-        ClusterError::Bootstrap(_) => {
-            "'landfall gather bootstrap' collects what the machines say; 'landfall wait-for bootstrap-complete' goes on waiting"
-        }
-        ClusterError::Initialisation(_) => "'landfall wait-for install-complete' goes on waiting",
     }
 }
 

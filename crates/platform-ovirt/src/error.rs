@@ -275,3 +275,55 @@ impl From<Error> for StepError {
         Self::new(error.class(), error).retry_after(wait)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_told_apart() {
+        for (status, detail, class) in [
+            (400, "[]", ErrorClass::Invalid),
+            (401, "", ErrorClass::Auth),
+            (403, "[User is not authorized to perform this action.]", ErrorClass::Auth),
+            (404, "Entity not found: x", ErrorClass::NotFound),
+            (409, "[Cannot edit VM. VM is locked. Please try again later.]", ErrorClass::Locked),
+            (409, "[Related operation is currently in progress. Please try again later.]", ErrorClass::Locked),
+            (409, "[Cannot add VM. The VM name is already in use, please choose a unique name.]", ErrorClass::Invalid),
+            (
+                409,
+                "[Cannot run VM. There is no host that satisfies current scheduling constraints.]",
+                ErrorClass::Capacity,
+            ),
+            (409, "[Cannot add Virtual Disk. Low disk space on Storage Domain data.]", ErrorClass::Capacity),
+            (409, "[Cannot run VM. Quota for the Cluster is exceeded.]", ErrorClass::Capacity),
+            (429, "", ErrorClass::Throttled),
+            (500, "", ErrorClass::Transient),
+        ] {
+            assert_eq!(fault_class(status, detail), class, "{status} {detail}");
+        }
+    }
+
+    #[test]
+    fn what_the_engine_asks_and_logs_is_passed_on() {
+        let fault = Error::Fault {
+            attempt: "start of machine a".to_owned(),
+            engine: "engine".to_owned(),
+            status: 429,
+            reason: "Operation Failed".to_owned(),
+            detail: "[]".to_owned(),
+            correlation: "landfall-1".to_owned(),
+            retry_after: Some(Duration::from_secs(7)),
+        };
+        let events = vec!["VM a is down with error".to_owned()];
+        let error =
+            Error::Start { machine: "a".to_owned(), engine: "engine".to_owned(), events, source: Box::new(fault) };
+        assert_eq!(
+            error.chain(),
+            "machine a at engine does not start; the engine logged: VM a is down with error: start of machine a at engine \
+             was answered with status 429: Operation Failed: [] (correlation id landfall-1)"
+        );
+        let error = StepError::from(error);
+        assert_eq!((error.class(), error.wait()), (ErrorClass::Throttled, Some(Duration::from_secs(7))));
+    }
+}

@@ -24,8 +24,14 @@ use crate::{
 /// the storage.
 const MACHINES_AT_ONCE: usize = 12;
 /// The bootstrap machine lives for minutes and holds one control plane and etcd member.
-const BOOTSTRAP_SIZE: Size =
-    Size::Custom { sockets: 1, cores: 4, threads: 1, memory_mib: 8192, guaranteed_memory_mib: 8192 };
+pub(crate) const BOOTSTRAP_MEMORY_MIB: u32 = 8192;
+const BOOTSTRAP_SIZE: Size = Size::Custom {
+    sockets: 1,
+    cores: 4,
+    threads: 1,
+    memory_mib: BOOTSTRAP_MEMORY_MIB,
+    guaranteed_memory_mib: BOOTSTRAP_MEMORY_MIB,
+};
 
 /// The id of the step that makes the cluster's own template.
 pub(crate) const TEMPLATE_STEP: &str = "template";

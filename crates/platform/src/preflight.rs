@@ -16,6 +16,9 @@ pub struct Finding {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The field of the install-config that is to blame, if one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<&'static str>,
 }
 
 /// Whether something is good.
@@ -33,17 +36,23 @@ pub enum Verdict {
 impl Finding {
     /// Something is as it should be.
     pub fn ok(check: &'static str, message: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Ok, message: message.into(), hint: None }
+        Self { check, verdict: Verdict::Ok, message: message.into(), hint: None, field: None }
     }
 
     /// The user should know something.
     pub fn notice(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Notice, message: message.into(), hint: Some(hint.into()) }
+        Self { check, verdict: Verdict::Notice, message: message.into(), hint: Some(hint.into()), field: None }
     }
 
     /// The installation would fail.
     pub fn problem(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Problem, message: message.into(), hint: Some(hint.into()) }
+        Self { check, verdict: Verdict::Problem, message: message.into(), hint: Some(hint.into()), field: None }
+    }
+
+    /// Blames a field of the install-config.
+    #[must_use]
+    pub fn blame(self, field: &'static str) -> Self {
+        Self { field: Some(field), ..self }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The suites.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use landfall_engine::{ApplyError, Event, Journal, Options, RetryPolicy, apply, destroy, unwind};
-use landfall_platform::{Bind, Context, StepId};
+use landfall_platform::{Bind, Context, Outputs, Step, StepError, StepId, error_chain};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -12,6 +12,9 @@ use crate::{
     interrupt::{Interrupted, Moment, Trouble},
 };
 
+/// Simulated platforms are fast.
+const RETRY: RetryPolicy = RetryPolicy { first: Duration::from_millis(2), longest: Duration::from_millis(20) };
+
 /// Every step is run twice, one after the other in the order of the plan: the second time changes nothing.
 pub async fn repeat_every_step(fixture: &dyn Fixture) {
     let world = fixture.world().await;
@@ -19,9 +22,11 @@ pub async fn repeat_every_step(fixture: &dyn Fixture) {
     for spec in world.plan().steps() {
         let step = world.binder().bind(spec).unwrap_or_else(|error| panic!("{} cannot be bound: {error}", spec.id));
         let context = Context::new(outputs.clone(), Arc::new(|_| ()));
-        let first = step.ensure(&context).await.unwrap_or_else(|error| panic!("{} failed: {error}", spec.id));
+        let first = patiently(step.as_ref(), &context).await;
+        let first = first.unwrap_or_else(|error| panic!("{} failed: {}", spec.id, error_chain(&error)));
         let before = inventory(world.as_ref()).await;
-        let second = step.ensure(&context).await.unwrap_or_else(|error| panic!("{} failed again: {error}", spec.id));
+        let second = patiently(step.as_ref(), &context).await;
+        let second = second.unwrap_or_else(|error| panic!("{} failed again: {}", spec.id, error_chain(&error)));
         let after = inventory(world.as_ref()).await;
         assert_eq!(before, after, "{} changed the world when it was repeated", spec.id);
         assert_eq!(first, second, "{} told something else when it was repeated", spec.id);
@@ -39,7 +44,7 @@ pub async fn fail_at_every_step(fixture: &dyn Fixture) {
         let bind = interrupted(world.as_ref(), &victim, moment, Trouble::Fail);
         let result = apply(&world.plan(), &bind, &journal, &options()).await;
         assert!(matches!(&result, Err(ApplyError::Step { step, .. }) if *step == victim), "{victim}: {result:?}");
-        unwind(&bind, &journal, &options()).await.unwrap_or_else(|error| panic!("{victim} {moment:?}: {error}"));
+        unwind(&bind, &journal, &options()).await.unwrap_or_else(|error| panic!("{victim} {moment:?}: {}", error_chain(&error)));
         let left = inventory(world.as_ref()).await;
         assert_eq!(empty, left, "{victim} failed {moment:?}; {}", difference(&empty, &left));
     }
@@ -69,7 +74,7 @@ pub async fn kill_at_every_step(fixture: &dyn Fixture) {
         let journal = open(home.path(), world.as_ref());
         apply(&world.plan(), world.binder().as_ref(), &journal, &options())
             .await
-            .unwrap_or_else(|error| panic!("cannot resume after {victim} died {moment:?}: {error}"));
+            .unwrap_or_else(|error| panic!("cannot resume after {victim} died {moment:?}: {}", error_chain(&error)));
         let found = inventory(world.as_ref()).await;
         assert_eq!(expected, found, "{victim} died {moment:?}; {}", difference(&expected, &found));
     }
@@ -100,9 +105,19 @@ pub async fn kill_every_removal(fixture: &dyn Fixture) {
             let journal = open(home.path(), world.as_ref());
             destroy(world.binder().as_ref(), world.discoverer().as_ref(), &journal, &options())
                 .await
-                .unwrap_or_else(|error| panic!("cannot go on after {victim} died {moment:?}: {error}"));
+                .unwrap_or_else(|error| panic!("cannot go on after {victim} died {moment:?}: {}", error_chain(&error)));
             let left = inventory(world.as_ref()).await;
             assert_eq!(empty, left, "{victim} died {moment:?}; {}", difference(&empty, &left));
+        }
+    }
+}
+
+/// Calls a step until it does not ask to be called again.
+async fn patiently(step: &dyn Step, context: &Context) -> Result<Outputs, StepError> {
+    loop {
+        match step.ensure(context).await {
+            Err(error) if error.class().is_retryable() => tokio::time::sleep(RETRY.longest).await,
+            result => return result,
         }
     }
 }
@@ -121,5 +136,5 @@ fn interrupted(world: &dyn World, victim: &StepId, moment: Moment, trouble: Trou
 }
 
 fn options() -> Options {
-    Options { retry: RetryPolicy::default(), events: Arc::new(|_: &Event| ()), cancel: CancellationToken::new() }
+    Options { retry: RETRY, events: Arc::new(|_: &Event| ()), cancel: CancellationToken::new() }
 }

@@ -46,6 +46,17 @@ pub struct Entry {
     pub began: Timestamp,
     /// When it last ended.
     pub ended: Option<Timestamp>,
+    /// When it was last made, also if it has been removed since.
+    pub made: Option<Made>,
+}
+
+/// When a step was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// When the call began that succeeded.
+    pub began: Timestamp,
+    /// When it ended.
+    pub ended: Timestamp,
 }
 
 /// How a step failed.

@@ -3,13 +3,17 @@
 //! A rollback journal rather than a write-ahead log, because install directories live on network file systems, where the
 //! shared memory that a write-ahead log needs does not work. Durability is full: a commit that returned survives a power cut.
 
-use std::{path::Path, path::PathBuf, time::Duration};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use jiff::Timestamp;
-use landfall_platform::{InfraId, StepId};
+use landfall_platform::{InfraId, StepId, StepSpec};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
-use super::{Entry, Failure, JournalError, Record, Snapshot, State};
+use super::{Entry, Failure, JournalError, Made, Record, Snapshot, State};
 
 /// "Land" in ASCII: marks the file as a journal of ours.
 const APPLICATION_ID: i64 = 0x4c61_6e64;
@@ -119,12 +123,15 @@ impl Store {
                 ))
             })
             .map_err(|source| self.trouble("read", source))?;
+        let made = self.made()?;
         let mut entries = Vec::new();
         for row in rows {
             let (spec, state, outputs, class, failure, began, ended) =
                 row.map_err(|source| self.trouble("read", source))?;
+            let spec: StepSpec = serde_json::from_str(&spec).map_err(|error| self.damaged(&error))?;
             entries.push(Entry {
-                spec: serde_json::from_str(&spec).map_err(|error| self.damaged(&error))?,
+                made: made.get(spec.id.as_str()).copied(),
+                spec,
                 state: State::from_name(&state).ok_or_else(|| self.damaged(&format!("unknown state '{state}'")))?,
                 outputs: outputs
                     .map(|outputs| serde_json::from_str(&outputs))
@@ -145,6 +152,31 @@ impl Store {
             });
         }
         Ok(Snapshot { infra_id, entries })
+    }
+
+    /// When each step was last made: the end of the call that succeeded, and its beginning. (With `max`, SQLite takes the
+    /// other columns from the row that has it.)
+    fn made(&self) -> Result<HashMap<String, Made>, JournalError> {
+        let read = |source| self.trouble("read", source);
+        let mut query = self
+            .connection
+            .prepare_cached(
+                "SELECT done.step, begun.at, done.at, max(begun.sequence) FROM record AS done JOIN record AS begun
+                     ON begun.step = done.step AND begun.record = 'ensure-begins' AND begun.sequence < done.sequence
+                 WHERE done.sequence IN (SELECT max(sequence) FROM record WHERE record = 'ensure-done' GROUP BY step)
+                 GROUP BY done.step",
+            )
+            .map_err(read)?;
+        let rows = query
+            .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))
+            .map_err(read)?;
+        let mut made = HashMap::new();
+        for row in rows {
+            let (step, began, ended) = row.map_err(read)?;
+            let time = |text: String| text.parse().map_err(|error: jiff::Error| self.damaged(&error));
+            made.insert(step, Made { began: time(began)?, ended: time(ended)? });
+        }
+        Ok(made)
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Self, JournalError> {

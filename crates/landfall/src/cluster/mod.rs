@@ -2,13 +2,15 @@
 
 mod ending;
 mod platform;
+mod preflight;
 mod progress;
 mod waiting;
 
-pub(crate) use ending::{ClusterError, interrupted};
-pub(crate) use platform::{Site, site};
+pub(crate) use ending::ClusterError;
+pub(crate) use platform::{Facts, Look, Site, site};
+pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
-pub(crate) use waiting::Waiter;
+pub(crate) use waiting::{Binder, Wait, api};
 
 /// The journal, relative to the install directory.
 pub(crate) const JOURNAL: &str = ".landfall/journal.sqlite";

@@ -11,7 +11,7 @@ use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{ClusterError, JOURNAL, METADATA, Progress, Site, site},
+    cluster::{Binder, ClusterError, JOURNAL, METADATA, Progress, Site, site},
     context::Context,
     error::Error,
     printer::Report,
@@ -93,9 +93,10 @@ async fn remove(args: &Cluster, site: &Site, journal: &Journal, context: &Contex
         return Ok(context.printer.report(&Found(titles(found)))?);
     }
     let interrupt = context.interruptible()?;
-    let progress = Arc::new(Progress::new(context.printer, context.globals.output, context.globals.quiet));
+    let progress = Arc::new(Progress::new(context));
+    let bind = Binder { platform: site.bind.clone(), api: None };
     let options = Options { retry: RetryPolicy::default(), events: progress, cancel: interrupt.token() };
-    destroy(site.bind.as_ref(), site.discover.as_ref(), journal, &options).await.map_err(ClusterError::from)?;
+    destroy(&bind, site.discover.as_ref(), journal, &options).await.map_err(ClusterError::from)?;
     context.printer.info("nothing of the cluster is left on its platform");
     Ok(())
 }

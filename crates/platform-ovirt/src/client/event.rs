@@ -17,7 +17,13 @@ struct Event {
     description: String,
     #[serde(default)]
     severity: String,
+    /// Milliseconds since 1970.
+    #[serde(default)]
+    time: Option<i64>,
 }
+
+/// How far back events are looked for.
+const RECENT: usize = 1000;
 
 impl Client {
     /// Warnings and errors that a call with a correlation id led to, in the engine's words, newest first.
@@ -26,5 +32,16 @@ impl Client {
         let Events { event } = self.get(&path).await?;
         let serious = |event: &Event| matches!(event.severity.as_str(), "warning" | "error" | "alert");
         Ok(event.into_iter().filter(serious).map(|event| event.description).collect())
+    }
+
+    /// Recent events whose text contains a name, newest first, one line each.
+    pub async fn events_about(&self, name: &str) -> Result<Vec<String>, Error> {
+        let Events { event } = self.get(&format!("events?max={RECENT}")).await?;
+        let line = |event: Event| {
+            let time = event.time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok());
+            let time = time.map(|time| time.to_string()).unwrap_or_default();
+            format!("{time} {} {}", event.severity, event.description)
+        };
+        Ok(event.into_iter().filter(|event| event.description.contains(name)).map(line).collect())
     }
 }

@@ -126,3 +126,70 @@ fn disk_body(desired: &Vm, template_disk_id: &str, index: usize) -> Value {
     }
     json!({ "disk": disk })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Disk;
+
+    fn vm() -> Vm {
+        Vm {
+            name: "demo-x7k2p-master-0".to_owned(),
+            role: "master".to_owned(),
+            cluster_id: "c1".to_owned(),
+            template: "fcos".to_owned(),
+            storage_domain_id: "s1".to_owned(),
+            vnic_profile_id: Some("p1".to_owned()),
+            size: Size::Custom { sockets: 1, cores: 4, threads: 1, memory_mib: 16384, guaranteed_memory_mib: 8192 },
+            os_disk_gib: 120,
+            kind: "high_performance".to_owned(),
+            clone: true,
+            sparse: Some(false),
+            format: Some("raw".to_owned()),
+            hugepages: Some(2048),
+            pinned: false,
+            high_availability: true,
+            affinity_groups: Vec::new(),
+            tag: "demo-x7k2p".to_owned(),
+            ignition: "master.ign".to_owned(),
+        }
+    }
+
+    fn request(vm: &Vm) -> Value {
+        let disk = |id: &str| Disk {
+            id: id.to_owned(),
+            alias: "fcos".to_owned(),
+            description: String::new(),
+            status: "ok".to_owned(),
+            provisioned_size: 10 << 30,
+            actual_size: 1 << 30,
+        };
+        let template = TemplateDetails {
+            id: "t1".to_owned(),
+            name: "fcos".to_owned(),
+            description: String::new(),
+            status: "ok".to_owned(),
+            os: "rhcos_x64".to_owned(),
+            disks: vec![disk("d1"), disk("d2")],
+        };
+        body(vm, &template, "master [landfall:demo-x7k2p]", r#"{"ignition":{"version":"3.4.0"}}"#)
+    }
+
+    #[test]
+    fn a_machine_with_everything() {
+        insta::assert_json_snapshot!(request(&vm()));
+    }
+
+    #[test]
+    fn a_thin_machine_of_an_instance_type() {
+        let plain = Vm {
+            size: Size::InstanceType("i1".to_owned()),
+            kind: "desktop".to_owned(),
+            clone: false,
+            hugepages: None,
+            high_availability: false,
+            ..vm()
+        };
+        insta::assert_json_snapshot!(request(&plain));
+    }
+}

@@ -42,7 +42,7 @@ pub(super) async fn check(subject: &Subject<'_>, findings: &mut Vec<Finding>) ->
         Ok(None) => {
             let message = format!("there is no cluster with id {id} that the user can see");
             let hint = "check ovirt_cluster_id, and the user's permissions on the cluster";
-            findings.push(Finding::problem("cluster", message, hint));
+            findings.push(Finding::problem("cluster", message, hint).blame("platform.ovirt.ovirt_cluster_id"));
             None
         }
         Err(error) => {

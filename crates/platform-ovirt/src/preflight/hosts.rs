@@ -7,13 +7,13 @@ use landfall_config::Size;
 use landfall_platform::Finding;
 
 use super::{Subject, unanswered};
-use crate::{client::Host, plan::declared_groups};
+use crate::{
+    client::Host,
+    plan::{BOOTSTRAP_MEMORY_MIB, declared_groups},
+};
 
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
-/// Memory of the bootstrap machine.
-const BOOTSTRAP_MEMORY: u64 = 8 * GIB;
-
 /// What was found, and how many hosts are up.
 pub(super) async fn check(subject: &Subject<'_>) -> (Vec<Finding>, usize) {
     let hosts = match subject.client.hosts(&subject.platform.ovirt_cluster_id.to_string()).await {
@@ -55,9 +55,10 @@ fn affinity(subject: &Subject<'_>, up: usize) -> Vec<Finding> {
         .map(|(group, members)| match group.enforcing {
             Some(true) if up < members => Finding::problem(
                 CHECK,
-                format!("group {} wants {members} machines on different hosts, and {up} hosts are up", group.name),
+                format!("group {} keeps {members} machines on different hosts; hosts that are up: {up}", group.name),
                 "set enforcing: false in platform.ovirt.affinityGroups, or add hosts",
-            ),
+            )
+            .blame("platform.ovirt.affinityGroups"),
             Some(true) if up == members => Finding::notice(
                 CHECK,
                 format!("group {} needs every one of the {up} hosts", group.name),
@@ -71,7 +72,7 @@ fn affinity(subject: &Subject<'_>, up: usize) -> Vec<Finding> {
                 ),
                 "set enforcing: true in platform.ovirt.affinityGroups to insist on different hosts",
             ),
-            _ => Finding::ok(CHECK, format!("group {}: {members} machines, {up} hosts", group.name)),
+            _ => Finding::ok(CHECK, format!("group {}, machines {members}, hosts {up}", group.name)),
         })
         .collect()
 }
@@ -98,7 +99,7 @@ async fn sizes(subject: &Subject<'_>) -> (Vec<Finding>, u64) {
             Ok(Some(found)) => Finding::ok(CHECK, found.name.clone()),
             Ok(None) => {
                 let message = format!("there is no instance type with id {id}");
-                Finding::problem(CHECK, message, "check instanceTypeID of the machine pools")
+                Finding::problem(CHECK, message, "check instanceTypeID of the machine pools").blame("instanceTypeID")
             }
             Err(error) => unanswered(CHECK, error),
         })
@@ -110,7 +111,8 @@ async fn sizes(subject: &Subject<'_>) -> (Vec<Finding>, u64) {
             known.and_then(|(_, answer)| answer.as_ref().ok()?.as_ref()).map_or(0, |found| found.memory)
         }
     };
-    let total = pools.iter().map(|(replicas, size)| replicas * memory(size)).sum::<u64>() + BOOTSTRAP_MEMORY;
+    let total = pools.iter().map(|(replicas, size)| replicas * memory(size)).sum::<u64>()
+        + u64::from(BOOTSTRAP_MEMORY_MIB) * MIB;
     (findings, total)
 }
 

@@ -13,6 +13,7 @@ use crate::{
 };
 
 const CHECK: &str = "image";
+const TEMPLATE: &str = "platform.ovirt.image.template";
 
 pub(super) async fn check(subject: &Subject<'_>) -> Vec<Finding> {
     vec![match &subject.platform.image {
@@ -20,14 +21,18 @@ pub(super) async fn check(subject: &Subject<'_>) -> Vec<Finding> {
         Some(ovirt::Image::Disk(source)) => match header(source).await {
             Ok(Some(Header { virtual_size })) => too_small(subject, source, virtual_size >> 30),
             Ok(None) => Finding::ok(CHECK, format!("{source}, compressed")),
-            Err(error) => Finding::problem(CHECK, error.chain(), "set platform.ovirt.image.disk to a qcow2 image"),
+            Err(error) => {
+                let hint = "set platform.ovirt.image.disk to a qcow2 image";
+                Finding::problem(CHECK, error.chain(), hint).blame("platform.ovirt.image.disk")
+            }
         },
         None => Finding::problem(
             CHECK,
             "no image is given, and none is built in",
             "set platform.ovirt.image.template to a template in the engine, or platform.ovirt.image.disk to the path or \
              URL of a qcow2 image that is set up by Ignition on OpenStack (Fedora CoreOS, RHCOS, SCOS)",
-        ),
+        )
+        .blame("platform.ovirt.image"),
     }]
 }
 
@@ -36,7 +41,7 @@ async fn template(subject: &Subject<'_>, name: &str) -> Finding {
         Ok(Some(template)) => template,
         Ok(None) => {
             let message = format!("there is no template '{name}' that the user can see");
-            return Finding::problem(CHECK, message, "check platform.ovirt.image.template");
+            return Finding::problem(CHECK, message, "check platform.ovirt.image.template").blame(TEMPLATE);
         }
         Err(error) => return unanswered(CHECK, &error),
     };
@@ -47,6 +52,7 @@ async fn template(subject: &Subject<'_>, name: &str) -> Finding {
     match template.disks.as_slice() {
         [] => {
             Finding::problem(CHECK, format!("template {name} has no disk"), "choose one with an operating system on it")
+                .blame(TEMPLATE)
         }
         _ if template.os != IGNITION_OS => Finding::notice(
             CHECK,

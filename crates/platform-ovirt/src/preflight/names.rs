@@ -51,8 +51,8 @@ pub(super) async fn check(subject: &Subject<'_>, facts: &Facts) -> Vec<Finding> 
         descriptions.iter().filter(|(_, description)| is_taken(description)).map(|(name, _)| name.as_str()).collect();
     let own = descriptions.iter().filter(|(_, description)| description.is_some()).count() - taken.len();
     vec![if !taken.is_empty() {
-        let message = format!("{} exist and do not belong to the cluster", taken.join(", "));
-        Finding::problem(CHECK, message, "rename or remove them; they are never touched from here")
+        let message = format!("taken by objects that do not belong to the cluster: {}", taken.join(", "));
+        Finding::problem(CHECK, message, "rename or remove what is in the way; it is never touched from here")
     } else if own > 0 {
         Finding::ok(CHECK, format!("{own} of {} objects exist from an earlier run", descriptions.len()))
     } else {

@@ -6,6 +6,7 @@ use super::{Place, Subject, unanswered};
 use crate::{Network, VnicProfile};
 
 const CHECK: &str = "network";
+const PROFILE: &str = "platform.ovirt.vnicProfileID";
 
 /// What was found, and the id of the profile to use.
 pub(super) async fn check(subject: &Subject<'_>, place: &Place) -> (Vec<Finding>, Option<String>) {
@@ -18,7 +19,7 @@ pub(super) async fn check(subject: &Subject<'_>, place: &Place) -> (Vec<Finding>
         let known: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
         let message = format!("cluster {} has no network '{name}' for machines", place.cluster.name);
         let hint = format!("set ovirt_network_name to one of: {}", known.join(", "));
-        return (vec![Finding::problem(CHECK, message, hint)], None);
+        return (vec![Finding::problem(CHECK, message, hint).blame("platform.ovirt.ovirt_network_name")], None);
     };
     let profiles = match subject.client.vnic_profiles(network).await {
         Ok(profiles) => profiles,
@@ -49,11 +50,11 @@ fn choose(wanted: Option<&str>, network: &str, profiles: &[VnicProfile]) -> (Fin
         }
         (Some(id), _) => {
             let message = format!("network {network} has no vNIC profile with id {id}");
-            Finding::problem(CHECK, message, format!("set vnicProfileID to one of: {}", listing()))
+            Finding::problem(CHECK, message, format!("set vnicProfileID to one of: {}", listing())).blame(PROFILE)
         }
         (None, _) => {
             let message = format!("network {network} has {} vNIC profiles", profiles.len());
-            Finding::problem(CHECK, message, format!("set vnicProfileID to one of: {}", listing()))
+            Finding::problem(CHECK, message, format!("set vnicProfileID to one of: {}", listing())).blame(PROFILE)
         }
     };
     (problem, None)

@@ -6,6 +6,7 @@ use super::{Place, Subject, unanswered};
 use crate::StorageDomain;
 
 const CHECK: &str = "storage domain";
+const FIELD: &str = "platform.ovirt.ovirt_storage_domain_id";
 const GIB: u64 = 1 << 30;
 
 pub(super) async fn check(subject: &Subject<'_>, place: &Place) -> Vec<Finding> {
@@ -14,17 +15,14 @@ pub(super) async fn check(subject: &Subject<'_>, place: &Place) -> Vec<Finding> 
         Ok(Some(domain)) => domain,
         Ok(None) => {
             let message = format!("data centre {} has no storage domain with id {id}", place.data_center.name);
-            return vec![Finding::problem(
-                CHECK,
-                message,
-                "check ovirt_storage_domain_id; the domain must be attached",
-            )];
+            let hint = "check ovirt_storage_domain_id; the domain must be attached";
+            return vec![Finding::problem(CHECK, message, hint).blame(FIELD)];
         }
         Err(error) => return vec![unanswered(CHECK, &error)],
     };
     if domain.kind != "data" {
         let message = format!("{} is for {} and not for disks", domain.name, domain.kind);
-        return vec![Finding::problem(CHECK, message, "choose a data domain")];
+        return vec![Finding::problem(CHECK, message, "choose a data domain").blame(FIELD)];
     }
     if domain.status != "active" {
         let message = format!("{} is {}", domain.name, domain.status);
