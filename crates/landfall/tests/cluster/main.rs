@@ -29,5 +29,8 @@ mod place;
 mod process;
 mod secrets;
 mod survey;
+#[path = "../terminal/mod.rs"]
+#[allow(dead_code, reason = "shared with the tests of the survey, which need more of it")]
+mod terminal;
 mod waiting;
 mod whole;
