@@ -41,9 +41,10 @@ advisories: ## Check dependencies for known vulnerabilities (needs the network).
 	$(DENY) --workspace check advisories
 
 .PHONY: bench
-bench: build ## Measure, next to a peer where one is given (OPENSHIFT_INSTALL=path).
+bench: build ## Measure, next to peers: Ansible modules, and openshift-install if OPENSHIFT_INSTALL names it.
 	scripts/setup bench
 	bench/create target/release/landfall
+	bench/install target/release/landfall
 
 .PHONY: docs
 docs: ## Build the book into target/book.
