@@ -69,6 +69,7 @@ async fn measure(steps: usize) -> (Duration, Duration) {
     let journal = Journal::open(&home.path().join("journal"), &infra_id).expect("a journal");
     let options = Options {
         retry: RetryPolicy::default(),
+        removal_timeout: None,
         events: Arc::new(|_: &Event| ()),
         cancel: tokio_util::sync::CancellationToken::new(),
     };

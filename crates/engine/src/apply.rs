@@ -93,7 +93,7 @@ async fn ensure(
     let began = Instant::now();
     let context = context(spec, options, outputs);
     let result = match bind.bind(spec) {
-        Ok(step) => call(spec, options, || step.ensure(&context)).await,
+        Ok(step) => call(spec, spec.timeout, options, || step.ensure(&context)).await,
         Err(error) => Err(error),
     };
     match result {

@@ -1,4 +1,4 @@
-//! One call of a step: repeated while that can help, within the step's time.
+//! One call of a step: repeated while that can help, within its time.
 
 use std::{future::Future, time::Duration};
 
@@ -7,23 +7,24 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{Event, Options};
 
-/// Calls until it succeeds, fails for good, or the step's time is over.
+/// Calls until it succeeds, fails for good, or the time is over.
 pub(crate) async fn call<T, F>(
     spec: &StepSpec,
+    limit: Duration,
     options: &Options,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, StepError>
 where
     F: Future<Output = Result<T, StepError>>,
 {
-    let deadline = Instant::now() + spec.timeout;
+    let deadline = Instant::now() + limit;
     let mut failures = 0;
     let mut last = None;
     loop {
         let error = match timeout_at(deadline, attempt()).await {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) => error,
-            Err(_) => return Err(expired(spec.timeout, last)),
+            Err(_) => return Err(expired(limit, last)),
         };
         failures += 1;
         let Some(pause) = options.retry.pause(error.class(), error.wait(), failures, &mut rand::rng()) else {
@@ -38,13 +39,13 @@ where
         });
         last = Some(error);
         if Instant::now() + pause >= deadline {
-            return Err(expired(spec.timeout, last));
+            return Err(expired(limit, last));
         }
         sleep(pause).await;
     }
 }
 
-/// The step's time is over; the last failure, if there was one, says why it took so long.
+/// The time is over; the last failure, if there was one, says why it took so long.
 #[derive(Debug, thiserror::Error)]
 #[error("not done after {limit:?}")]
 struct Expired {

@@ -30,6 +30,8 @@ pub use timing::Timing;
 pub struct Options {
     /// How often and with which pauses a failed call is repeated.
     pub retry: RetryPolicy,
+    /// How long a removal may take, if not as long as the step's own time.
+    pub removal_timeout: Option<std::time::Duration>,
     /// Who hears what happens.
     pub events: std::sync::Arc<dyn EventSink>,
     /// Stops the run: calls under way are cut off at their next await, nothing new starts.

@@ -111,7 +111,7 @@ async fn look(discover: &dyn Discover, options: &Options) -> Result<Vec<StepSpec
         desired: serde_json::Value::Null,
     };
     let found = tokio::select! {
-        found = call(&spec, options, || discover.discover()) => found,
+        found = call(&spec, spec.timeout, options, || discover.discover()) => found,
         () = options.cancel.cancelled() => return Err(RemovalError::Cancelled { left: 0 }),
     };
     found.map_err(RemovalError::Discovery)
@@ -181,7 +181,10 @@ async fn remove(target: &Target, bind: &dyn Bind, journal: &Journal, options: &O
     let began = Instant::now();
     let context = Context::new(BTreeMap::new(), reporter(spec, options));
     let result = match bind.bind(spec) {
-        Ok(step) => call(spec, options, || step.remove(&context, outputs.as_ref())).await,
+        Ok(step) => {
+            let limit = options.removal_timeout.unwrap_or(spec.timeout);
+            call(spec, limit, options, || step.remove(&context, outputs.as_ref())).await
+        }
         Err(error) => Err(error),
     };
     match result {

@@ -136,5 +136,5 @@ fn interrupted(world: &dyn World, victim: &StepId, moment: Moment, trouble: Trou
 }
 
 fn options() -> Options {
-    Options { retry: RETRY, events: Arc::new(|_: &Event| ()), cancel: CancellationToken::new() }
+    Options { retry: RETRY, removal_timeout: None, events: Arc::new(|_: &Event| ()), cancel: CancellationToken::new() }
 }

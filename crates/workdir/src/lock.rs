@@ -6,12 +6,17 @@ use std::{
     io::{self, Read as _, Seek as _, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, WorkDir, disk, names};
+
+/// How often, and with which pauses, the lock is tried again.
+const LOOKS: u32 = 3;
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Who holds the lock. Never holds arguments, which may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +49,15 @@ pub struct Locked {
     made_state_directory: bool,
 }
 
+/// Who is at work in a directory, if somebody is. Disturbs nobody: whoever wants the lock in that very instant tries again.
+pub(crate) fn holder(dir: &WorkDir) -> Option<Holder> {
+    let mut file = File::open(dir.path(names::LOCK)).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => read_holder(&mut file),
+        Ok(()) | Err(TryLockError::Error(_)) => None,
+    }
+}
+
 impl Locked {
     pub(crate) fn take(dir: WorkDir, holder: &Holder) -> Result<Self> {
         let failed = |source| Error::Lock { path: dir.root().to_owned(), source };
@@ -57,7 +71,7 @@ impl Locked {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(error)),
             };
-            match file.try_lock() {
+            match try_lock(&file) {
                 Ok(()) if is_at(&file, &path).map_err(failed)? => break file,
                 // The last holder removed the file between our opening and locking it.
                 Ok(()) => {}
@@ -117,10 +131,25 @@ fn name_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
     file.write_all(&serde_json::to_vec(holder)?)
 }
 
+/// Locks a file. One who only looks holds the lock for microseconds; one who works, for much longer than is waited here.
+fn try_lock(file: &File) -> std::result::Result<(), TryLockError> {
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            outcome => return outcome,
+        }
+    }
+    file.try_lock()
+}
+
+fn read_holder(file: &mut File) -> Option<Holder> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok().and_then(|_| serde_json::from_str(&text).ok())
+}
+
 fn in_use(mut file: File, root: &Path) -> Error {
     let path = PathBuf::from(root);
-    let mut text = String::new();
-    match file.read_to_string(&mut text).ok().and_then(|_| serde_json::from_str(&text).ok()) {
+    match read_holder(&mut file) {
         Some(holder) => Error::Locked { path, holder: Box::new(holder) },
         None => Error::LockedByUnknown { path },
     }
@@ -132,6 +161,18 @@ mod tests {
 
     fn holder(command: &str) -> Holder {
         Holder { pid: 4711, host: "admin".to_owned(), command: command.to_owned(), since: Timestamp::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn a_looker_sees_who_is_at_work_and_nobody_afterwards() {
+        let temp = tempfile::tempdir().unwrap();
+        let looker = WorkDir::open(temp.path()).unwrap();
+        assert_eq!(looker.holder(), None);
+        std::fs::create_dir(temp.path().join(names::STATE_DIRECTORY)).unwrap();
+        let working = WorkDir::open(temp.path()).unwrap().lock(&holder("create cluster")).unwrap();
+        assert_eq!(looker.holder(), Some(holder("create cluster")));
+        drop(working);
+        assert_eq!(looker.holder(), None, "the file still names the last one");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Holder, Identity, Locked, Record, Result, names};
+use crate::{Error, Holder, Identity, Locked, Record, Result, lock, names};
 
 /// An install directory. Reading it needs no lock; only [`Locked`] can be written to.
 #[derive(Debug)]
@@ -41,6 +41,11 @@ impl WorkDir {
     /// Takes the lock, so that no other run can write. Does not wait: whoever is at work may be so for an hour.
     pub fn lock(self, holder: &Holder) -> Result<Locked> {
         Locked::take(self, holder)
+    }
+
+    /// Who is at work in it, if somebody is.
+    pub fn holder(&self) -> Option<Holder> {
+        lock::holder(self)
     }
 
     /// The directory's path.

@@ -27,6 +27,7 @@ impl Lab {
         let heard = Arc::clone(&events);
         let options = Options {
             retry: RetryPolicy::default(),
+            removal_timeout: None,
             events: Arc::new(move |event: &Event| heard.lock().unwrap().push(event.clone())),
             cancel: CancellationToken::new(),
         };

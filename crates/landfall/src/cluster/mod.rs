@@ -7,10 +7,10 @@ mod progress;
 mod waiting;
 
 pub(crate) use ending::ClusterError;
-pub(crate) use platform::{Facts, Look, Site, site};
+pub(crate) use platform::{Facts, Look, Site, bootstrap_step, site};
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
-pub(crate) use waiting::{Binder, Wait, api};
+pub(crate) use waiting::{Binder, Wait, api, is_wait};
 
 /// The journal, relative to the install directory.
 pub(crate) const JOURNAL: &str = ".landfall/journal.sqlite";

@@ -70,7 +70,7 @@ pub(crate) fn site(
                 machines: Arc::new(binder.machines()),
                 bind: Arc::new(binder),
                 discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
-                bootstrap: ovirt::bootstrap_step(),
+                bootstrap: bootstrap_step(),
                 secrets,
                 infra_id: infra_id.clone(),
                 engine: client,
@@ -78,6 +78,11 @@ pub(crate) fn site(
         }
         other => anyhow::bail!("there is no platform '{other}'"),
     }
+}
+
+/// The step that makes the machine which only the beginning needs: the same on all platforms.
+pub(crate) fn bootstrap_step() -> StepId {
+    ovirt::bootstrap_step()
 }
 
 /// Where images are kept between runs: the customary cache directory of the user.

@@ -35,6 +35,7 @@ struct State {
     total: Option<ProgressBar>,
     running: HashMap<StepId, (ProgressBar, String)>,
     titles: HashMap<StepId, String>,
+    removed: Vec<String>,
 }
 
 /// What programs read besides the engine's own events. Every line has `at` and `event`.
@@ -110,8 +111,16 @@ impl Progress {
                     Verdict::Problem => printer.problem(finding),
                 }
             }
-            printer.info(format_args!("looked at the platform: {good} of {} things are as they should be", findings.len()));
+            printer.info(format_args!(
+                "looked at the platform: {good} of {} things are as they should be",
+                findings.len()
+            ));
         });
+    }
+
+    /// What has been removed so far.
+    pub(crate) fn removed(&self) -> Vec<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).removed.clone()
     }
 
     /// The last line for programs.
@@ -150,6 +159,12 @@ impl EventSink for Progress {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Event::Started { step, title, .. } = event {
             state.titles.insert(step.clone(), title.clone());
+        }
+        if let Event::Finished { step, phase: Phase::Remove, .. } = event
+            && !is_wait(step)
+            && let Some(title) = state.titles.get(step).cloned()
+        {
+            state.removed.push(title);
         }
         match &self.drawing {
             Some(drawing) => draw(drawing, &mut state, self.printer, event),

@@ -1,6 +1,9 @@
 //! `landfall destroy cluster`: removes everything that carries the cluster's mark, and makes sure of it.
+//!
+//! The install directory stays as it is: it is how a failed removal is taken up again, and its journal says that the cluster
+//! is gone once it is.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -15,6 +18,7 @@ use crate::{
     context::Context,
     error::Error,
     printer::Report,
+    stages::Source,
 };
 
 /// Remove what was created.
@@ -45,6 +49,15 @@ pub(crate) struct Cluster {
 #[serde(transparent)]
 struct Found(Vec<String>);
 
+/// The last line for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Destroyed<'a> {
+    outcome: &'static str,
+    infra_id: &'a InfraId,
+    removed: Vec<String>,
+}
+
 impl Report for Found {}
 
 impl fmt::Display for Found {
@@ -58,19 +71,40 @@ impl fmt::Display for Found {
 
 pub(crate) fn run(args: &Destroy, context: &Context) -> anyhow::Result<()> {
     let Destroy::Cluster(args) = args;
-    let runtime = tokio::runtime::Runtime::new()?;
+    if args.dry_run {
+        return list(args, context);
+    }
+    let progress = Arc::new(Progress::new(context));
+    remove(args, context, &progress).inspect_err(|error| progress.failed(error))
+}
+
+/// Shows what would go. Needs no lock, because it changes nothing.
+fn list(args: &Cluster, context: &Context) -> anyhow::Result<()> {
+    let infra_id = match &args.infra_id {
+        Some(infra_id) => infra_id.clone(),
+        None => known_id(&WorkDir::open(&context.globals.dir)?)?,
+    };
+    let site = site(&args.platform, &context.environment, &infra_id, FileSet::default())?;
+    let found: Vec<StepSpec> = tokio::runtime::Runtime::new()?.block_on(site.discover.discover())?;
+    Ok(context.printer.report(&Found(found.into_iter().map(|spec| spec.title).collect()))?)
+}
+
+fn remove(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
+    let connect = |infra_id: &InfraId| site(&args.platform, &context.environment, infra_id, FileSet::default());
     if let Some(infra_id) = &args.infra_id {
-        let site = site(&args.platform, &context.environment, infra_id, FileSet::default())?;
+        let site = connect(infra_id)?;
         let lost = tempfile::tempdir().context("cannot make a directory for the journal")?;
         let journal = Journal::open(&lost.path().join("journal.sqlite"), infra_id)?;
-        return runtime.block_on(remove(args, &site, &journal, context));
+        return Removal { infra_id, site: &site, journal: &journal, limit: None }.carry_out(context, progress);
     }
     let dir = WorkDir::open(&context.globals.dir)?;
     let infra_id = known_id(&dir)?;
     let locked = dir.lock(&context.holder())?;
-    let site = site(&args.platform, &context.environment, &infra_id, FileSet::default())?;
+    let site = connect(&infra_id)?;
     let journal = Journal::open(&locked.dir().path(JOURNAL), &infra_id)?;
-    runtime.block_on(remove(args, &site, &journal, context))
+    // An install-config that is gone or broken does not keep a cluster from being removed.
+    let limit = Source::read(locked.dir()).ok().map(|source| source.config.timeouts.destroy.duration());
+    Removal { infra_id: &infra_id, site: &site, journal: &journal, limit }.carry_out(context, progress)
 }
 
 /// The infra id as the install directory knows it: by its identity, or by `metadata.json` alone.
@@ -86,17 +120,32 @@ fn known_id(dir: &WorkDir) -> anyhow::Result<InfraId> {
     Ok(metadata.infra_id)
 }
 
-async fn remove(args: &Cluster, site: &Site, journal: &Journal, context: &Context) -> anyhow::Result<()> {
-    let titles = |found: Vec<StepSpec>| found.into_iter().map(|spec| spec.title).collect();
-    if args.dry_run {
-        let found = site.discover.discover().await?;
-        return Ok(context.printer.report(&Found(titles(found)))?);
+struct Removal<'a> {
+    infra_id: &'a InfraId,
+    site: &'a Site,
+    journal: &'a Journal,
+    limit: Option<Duration>,
+}
+
+impl Removal<'_> {
+    fn carry_out(&self, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
+        let bind = Binder { platform: self.site.bind.clone(), api: None };
+        let options = Options {
+            retry: RetryPolicy::default(),
+            removal_timeout: self.limit,
+            events: progress.clone(),
+            cancel: context.interruptible()?.token(),
+        };
+        tokio::runtime::Runtime::new()?
+            .block_on(destroy(&bind, self.site.discover.as_ref(), self.journal, &options))
+            .map_err(ClusterError::from)?;
+        let removed = progress.removed();
+        context.printer.info(match removed.len() {
+            0 => format!("nothing carried the mark of {}", self.infra_id),
+            1 => format!("1 object removed; nothing of {} is left on its platform", self.infra_id),
+            count => format!("{count} objects removed; nothing of {} is left on its platform", self.infra_id),
+        });
+        progress.result(&Destroyed { outcome: "destroyed", infra_id: self.infra_id, removed });
+        Ok(())
     }
-    let interrupt = context.interruptible()?;
-    let progress = Arc::new(Progress::new(context));
-    let bind = Binder { platform: site.bind.clone(), api: None };
-    let options = Options { retry: RetryPolicy::default(), events: progress, cancel: interrupt.token() };
-    destroy(&bind, site.discover.as_ref(), journal, &options).await.map_err(ClusterError::from)?;
-    context.printer.info("nothing of the cluster is left on its platform");
-    Ok(())
 }

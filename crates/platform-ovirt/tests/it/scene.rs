@@ -192,7 +192,7 @@ pub(crate) fn configured(masters: u32, workers: u32, image: &Value, platform: &V
 }
 
 pub(crate) fn options() -> Options {
-    Options { retry: RETRY, events: Arc::new(|_: &Event| ()), cancel: CancellationToken::new() }
+    Options { retry: RETRY, removal_timeout: None, events: Arc::new(|_: &Event| ()), cancel: CancellationToken::new() }
 }
 
 impl Cluster {

@@ -105,17 +105,19 @@ impl Installation<'_> {
         };
         let api = Arc::new(api(self.dir, config)?);
         let bind = Binder { platform: self.site.bind.clone(), api: Some(api.clone()) };
-        let options =
-            Options { retry: RetryPolicy::default(), events: self.progress.clone(), cancel: interrupt.token() };
+        let options = Options {
+            retry: RetryPolicy::default(),
+            removal_timeout: Some(config.timeouts.destroy.duration()),
+            events: self.progress.clone(),
+            cancel: interrupt.token(),
+        };
 
         if !is_pivoted(&before, self.site) {
             let plan = self.site.bootstrap_plan(config, &facts)?;
             apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
         }
         self.progress.say("the bootstrap machine has done its work");
-        retire(&[self.site.bootstrap.clone()], &bind, &journal, &options)
-            .await
-            .map_err(ClusterError::Retirement)?;
+        retire(&[self.site.bootstrap.clone()], &bind, &journal, &options).await.map_err(ClusterError::Retirement)?;
         let plan = self.site.final_plan(config, &facts)?;
         apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
 

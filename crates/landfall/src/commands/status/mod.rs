@@ -1,14 +1,19 @@
 //! `landfall status`.
 
+mod installation;
+
 use std::fmt;
 
 use clap::Args;
 use jiff::{Timestamp, Unit};
+use landfall_engine::Journal;
 use landfall_platform::InfraId;
 use landfall_workdir::{Condition, Standing, WorkDir};
 use serde::Serialize;
 
+use self::installation::Installation;
 use crate::{
+    cluster::JOURNAL,
     context::Context,
     error::Error,
     printer::Report,
@@ -30,6 +35,8 @@ struct Overview {
     #[serde(skip_serializing_if = "Option::is_none")]
     infra_id: Option<InfraId>,
     stages: Vec<StageStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    installation: Option<Installation>,
     certificates: Vec<CertificateStatus>,
 }
 
@@ -77,6 +84,7 @@ pub(crate) fn run(_args: &Status, context: &Context) -> anyhow::Result<()> {
         install_config,
         infra_id: dir.identity()?.map(|identity| identity.infra_id),
         stages: stages.map(|(stage, standing)| StageStatus { name: stage.name, standing }).into(),
+        installation: installation(&dir, context.now)?,
         certificates: certificates_in(&dir)?
             .into_iter()
             .map(|certificate| CertificateStatus { days_left: days_left(&certificate, context.now), certificate })
@@ -93,6 +101,17 @@ pub(crate) fn run(_args: &Status, context: &Context) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Where the installation stands, if one was begun.
+fn installation(dir: &WorkDir, now: Timestamp) -> Result<Option<Installation>, Error> {
+    let journal = dir.path(JOURNAL);
+    if !journal.exists() {
+        return Ok(None);
+    }
+    let running = dir.holder();
+    let snapshot = Journal::read(&journal).map_err(Error::Journal)?;
+    Ok(Installation::new(&snapshot, running, now))
 }
 
 /// The file that holds a certificate, and how many more do.
@@ -129,6 +148,9 @@ impl fmt::Display for Overview {
                 None => writeln!(f, "not yet made")?,
                 Some(standing) => write_standing(f, standing)?,
             }
+        }
+        if let Some(installation) = &self.installation {
+            write!(f, "{installation}")?;
         }
         if !self.certificates.is_empty() {
             writeln!(f, "certificates")?;
