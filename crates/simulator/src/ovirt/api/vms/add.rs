@@ -149,7 +149,9 @@ pub(crate) fn blank_vm(state: &mut State, name: &str, cluster: Id, template: Id)
     vm.consoles = graphics_consoles::defaults(state, template);
     let plans = plan_disks(state, template, &BTreeMap::new(), false, None).unwrap_or_default();
     let (copies, _) = make_disks(state, &mut vm, plans);
-    copies.into_iter().for_each(|copy| operations::unlock(state, copy.to));
+    for copy in copies {
+        operations::unlock(state, copy.to);
+    }
     state.vms.insert(vm);
     if template != NIL
         && let Some(template) = state.templates.get_mut(template)
@@ -338,9 +340,9 @@ fn begin(state: &mut State, id: Id, (copies, bytes): (Vec<Copy>, u64), clone: bo
     Some(operations::begin(state, &description, Work::CreateVm { vm: id, copies, source }, takes))
 }
 
-/// Who makes a VM manages it.
+/// Who makes a VM manages it; administrators do so anyway.
 fn own(state: &mut State, vm: Id) {
-    if let Some(user) = state.cause.user {
+    if let Some(user) = state.cause.user.filter(|user| !state.is_administrator(*user)) {
         permissions::grant(state, roles::USER_VM_MANAGER, Holder::User(user), Object::Vm(vm));
     }
 }
