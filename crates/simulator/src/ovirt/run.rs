@@ -44,7 +44,9 @@ pub enum Error {
 
 /// Starts an engine and its image endpoint.
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
-    let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
+    // The web server of an engine speaks HTTP/1.1, and the Python SDK, which waits for sockets instead of for libcurl, loses
+    // a second or two on every larger answer that comes over HTTP/2.
+    let mut stage = Stage::prepare("ovirt", &options.simulator).await?.without_http2();
     if options.guests.kind == guests::Kind::Light {
         stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
     }

@@ -262,7 +262,9 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
     }
     let description = format!("Removing Template {}", template.name);
     let attached: Vec<Id> = template.disks.iter().map(|disk| disk.disk).collect();
-    attached.into_iter().for_each(|disk| operations::lock(state, disk));
+    for disk in attached {
+        operations::lock(state, disk);
+    }
     if let Some(template) = state.templates.get_mut(id) {
         template.status = TemplateStatus::Locked;
     }

@@ -165,14 +165,12 @@ fn every_address_answers_the_same_in_both_syntaxes() {
         let root = root_of(&xml.text);
         roots.insert(root.clone());
         if by_element(&root).is_none() && !items.contains_key(&root) {
-            match collection(&root, &xml.text) {
-                Some(kind) => drop(items.insert(root.clone(), kind)),
-                None => {
-                    assert_eq!(xml.text.lines().count(), 2, "{href} is neither a known type nor empty: {}", xml.text);
-                    assert_eq!(lab.get_json(&path).text.trim(), "{}", "{href}");
-                    continue;
-                }
-            }
+            let Some(kind) = collection(&root, &xml.text) else {
+                assert_eq!(xml.text.lines().count(), 2, "{href} is neither a known type nor empty: {}", xml.text);
+                assert_eq!(lab.get_json(&path).text.trim(), "{}", "{href}");
+                continue;
+            };
+            items.insert(root.clone(), kind);
         }
         let tree = read(Format::Xml, &xml.text, &root, &items);
         let json = lab.get_json(&path).expect(200);

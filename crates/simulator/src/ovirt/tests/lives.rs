@@ -231,7 +231,7 @@ fn hard_anti_affinity_fails_when_hosts_run_out() {
     let mut lab = Lab::small();
     let cluster = lab.named("clusters", "main");
     let vms: Vec<String> = (0..4).map(|index| lab.vm(&format!("m{index}"), "fcos")).collect();
-    let members: String = vms.iter().map(|id| format!("<vm id=\"{id}\"/>")).collect();
+    let members = vms.iter().map(|id| format!("<vm id=\"{id}\"/>")).collect::<Vec<_>>().concat();
     let group = format!(
         "<affinity_group><name>apart</name><vms_rule><enabled>true</enabled><enforcing>true</enforcing><positive>false</positive>\
          </vms_rule><vms>{members}</vms></affinity_group>"

@@ -116,6 +116,7 @@ impl Run {
     }
 
     /// Does something, if there is something to do it to. Refusals are part of life; server errors are not.
+    #[allow(clippy::too_many_lines, reason = "one arm per deed")]
     fn perform(&mut self, deed: &Deed) -> Option<()> {
         let answer = match deed.clone() {
             Deed::CreateVm { template, clone } => {
@@ -223,8 +224,8 @@ impl Run {
             }
             Deed::Group(vms, positive, hard) => {
                 let cluster = self.state().clusters.iter().next()?.id;
-                let members: String =
-                    vms.iter().filter_map(|vm| self.vm(*vm)).map(|vm| format!("<vm id=\"{vm}\"/>")).collect();
+                let members = vms.iter().filter_map(|vm| self.vm(*vm)).map(|vm| format!("<vm id=\"{vm}\"/>"));
+                let members = members.collect::<Vec<_>>().concat();
                 let body = format!(
                     "<affinity_group><name>{}</name><vms_rule><positive>{positive}</positive><enforcing>{hard}</enforcing>\
                      </vms_rule><vms>{members}</vms></affinity_group>",

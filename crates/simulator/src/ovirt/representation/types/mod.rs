@@ -1,7 +1,7 @@
 //! The tables of the API's types, grouped as its documentation groups them.
 //!
 //! Element names and kinds follow the public model of version 4 of the API. Elements of services that are not simulated
-//! (Gluster, OpenStack providers, Katello, image import) are left out: a reader skips what it does not know.
+//! (Gluster, `OpenStack` providers, Katello, image import) are left out: a reader skips what it does not know.
 
 mod access;
 mod activity;
