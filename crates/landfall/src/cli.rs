@@ -104,6 +104,9 @@ pub(crate) enum Command {
     /// Wait for a cluster that is being installed
     #[command(subcommand)]
     WaitFor(commands::wait_for::WaitFor),
+    /// Collect what there is to know about a cluster that does not come up
+    #[command(subcommand)]
+    Gather(commands::gather::Gather),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -154,6 +157,7 @@ impl Command {
             Self::Create(Create::Cluster(_)) => "create cluster",
             Self::Destroy(_) => "destroy cluster",
             Self::WaitFor(_) => "wait-for",
+            Self::Gather(_) => "gather",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

@@ -8,6 +8,7 @@ mod drawing;
 mod error;
 mod exit;
 mod failure;
+mod gather;
 mod interrupt;
 mod log;
 mod printer;
@@ -51,6 +52,7 @@ fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
         Command::Create(Create::Cluster(args)) => commands::create::cluster::run(args, context),
         Command::Destroy(args) => commands::destroy::run(args, context),
         Command::WaitFor(what) => commands::wait_for::run(*what, context),
+        Command::Gather(args) => commands::gather::run(args, context),
         Command::Plan(args) => commands::plan::run(args, context),
         Command::Explain(args) => commands::explain::run(args, context),
         Command::Status(args) => commands::status::run(args, context),

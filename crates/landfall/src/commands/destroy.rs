@@ -108,7 +108,7 @@ fn remove(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
 }
 
 /// The infra id as the install directory knows it: by its identity, or by `metadata.json` alone.
-fn known_id(dir: &WorkDir) -> anyhow::Result<InfraId> {
+pub(crate) fn known_id(dir: &WorkDir) -> anyhow::Result<InfraId> {
     if let Some(identity) = dir.identity()? {
         return Ok(identity.infra_id);
     }

@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod destroy;
 pub(crate) mod docs;
 pub(crate) mod explain;
+pub(crate) mod gather;
 pub(crate) mod graph;
 pub(crate) mod nodes;
 pub(crate) mod plan;

@@ -14,6 +14,7 @@ use crate::{
     commands::nodes::Nodes,
     context::Context,
     error::Error,
+    gather::{Hosts, gather},
     interrupt::Interrupt,
     stages::{Derived, Source, Target},
 };
@@ -114,7 +115,11 @@ impl Installation<'_> {
 
         if !is_pivoted(&before, self.site) {
             let plan = self.site.bootstrap_plan(config, &facts)?;
-            apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+            let applied = apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from);
+            if let Err(ClusterError::Bootstrap(_)) = &applied {
+                self.gather().await;
+            }
+            applied?;
         }
         self.progress.say("the bootstrap machine has done its work");
         retire(&[self.site.bootstrap.clone()], &bind, &journal, &options).await.map_err(ClusterError::Retirement)?;
@@ -123,6 +128,15 @@ impl Installation<'_> {
 
         let nodes = api.nodes().await?;
         self.tell(&nodes)
+    }
+
+    /// Collects what there is to know while it can be had. What stands in the way of that is not what the user came for.
+    async fn gather(&self) {
+        self.progress.say("the control plane does not come up; collecting what there is to know");
+        match gather(self.dir, self.infra_id, Ok(self.site), &Hosts::default(), self.context).await {
+            Ok(bundle) => self.progress.say(&format!("it is in {}", bundle.display())),
+            Err(error) => self.progress.warn(&format!("it could not be collected: {error:#}")),
+        }
     }
 
     fn tell(&self, nodes: &[landfall_cluster::Node]) -> anyhow::Result<()> {

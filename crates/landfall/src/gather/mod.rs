@@ -1,0 +1,130 @@
+//! Collects what there is to know about a cluster that does not come up, into one archive that holds no secrets.
+//!
+//! Every source is optional: one that cannot be had is named in `sources.txt` with the reason, and the others are collected
+//! all the same.
+
+mod bundle;
+mod machines;
+mod scrub;
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use landfall_engine::{Journal, Snapshot};
+use landfall_platform::{InfraId, Machine};
+use landfall_workdir::{LOG, WorkDir};
+
+use self::{bundle::Bundle, machines::Shell, scrub::Scrub};
+use crate::{
+    cluster::{JOURNAL, Site, api},
+    context::Context,
+    stages::Source,
+};
+
+/// Resources of the API that tell how far a cluster has come.
+const RESOURCES: [(&str, &str); 4] = [
+    ("api/readyz.txt", "readyz?verbose"),
+    ("api/nodes.json", "api/v1/nodes"),
+    ("api/bootstrap.json", "api/v1/namespaces/kube-system/configmaps/bootstrap"),
+    ("api/events.json", "api/v1/events?limit=500"),
+];
+
+/// Where machines are asked, besides those that the platform names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hosts {
+    /// The bootstrap machine.
+    pub(crate) bootstrap: Option<String>,
+    /// Masters.
+    pub(crate) masters: Vec<String>,
+    /// The key to log in with; without it, what ssh uses by itself.
+    pub(crate) key: Option<PathBuf>,
+}
+
+/// Collects everything, and returns where it is.
+pub(crate) async fn gather(
+    dir: &WorkDir,
+    infra_id: &InfraId,
+    site: anyhow::Result<&Site>,
+    hosts: &Hosts,
+    context: &Context,
+) -> anyhow::Result<PathBuf> {
+    let secrets = site.as_ref().map(|site| site.secrets.clone()).unwrap_or_default();
+    let mut bundle = Bundle::new(Scrub::new(dir, &secrets)?);
+    bundle.add("landfall.log", std::fs::read(dir.path(LOG)).context("cannot read the log"));
+    bundle.add("journal.json", journal(dir));
+    let found = match site {
+        Ok(site) => {
+            let found = site.machines.list().await.map_err(anyhow::Error::from);
+            bundle.add("platform/events.txt", site.events().await.map(|lines| lines.join("\n").into_bytes()));
+            found
+        }
+        Err(error) => Err(error),
+    };
+    let text = found.as_ref().map(|found| serde_json::to_vec_pretty(found).unwrap_or_default());
+    bundle.add("platform/machines.json", text.map_err(|error| anyhow::anyhow!("{error:#}")));
+    let found = found.unwrap_or_default();
+    cluster(dir, &mut bundle).await;
+    let shell = Shell::new(hosts.key.clone())?;
+    for (name, output) in shell.ask(&addresses(&found, infra_id, hosts)).await {
+        bundle.add(&name, output);
+    }
+
+    for reason in bundle.missing() {
+        context.printer.info(format_args!("  not to be had: {reason}"));
+    }
+    let name = format!("log-bundle-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
+    bundle.write(&name, &dir.path(&format!("{name}.tar.gz")))
+}
+
+/// The journal, for people: everything that was begun, and what came of it.
+fn journal(dir: &WorkDir) -> anyhow::Result<Vec<u8>> {
+    let Snapshot { infra_id, entries } = Journal::read(&dir.path(JOURNAL))?;
+    let steps: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            serde_json::json!({
+                "spec": entry.spec,
+                "state": entry.state,
+                "outputs": entry.outputs,
+                "failure": entry.failure.as_ref().map(|failure| &failure.error),
+                "began": entry.began,
+                "ended": entry.ended,
+            })
+        })
+        .collect();
+    Ok(serde_json::to_vec_pretty(&serde_json::json!({ "infraId": infra_id, "steps": steps }))?)
+}
+
+async fn cluster(dir: &WorkDir, bundle: &mut Bundle) {
+    let api = Source::read(dir).and_then(|source| api(dir, &source.config));
+    for (name, path) in RESOURCES {
+        let answer = match &api {
+            Ok(api) => api.text(path).await.map(String::into_bytes).map_err(anyhow::Error::from),
+            Err(error) => Err(anyhow::anyhow!("{error:#}")),
+        };
+        bundle.add(name, answer);
+    }
+}
+
+/// The machines to ask and their addresses: those that were named, and those of the platform for the rest.
+fn addresses(found: &[Machine], infra_id: &InfraId, hosts: &Hosts) -> Vec<(String, Option<String>)> {
+    let named = |role: &str, machine: &Machine| machine.name.starts_with(&format!("{infra_id}-{role}"));
+    let address = |machine: &Machine| machine.addresses.first().map(ToString::to_string);
+    let mut machines = Vec::new();
+    match &hosts.bootstrap {
+        Some(host) => machines.push(("bootstrap".to_owned(), Some(host.clone()))),
+        None => machines.extend(
+            found
+                .iter()
+                .filter(|machine| named("bootstrap", machine))
+                .map(|machine| (machine.name.clone(), address(machine))),
+        ),
+    }
+    if hosts.masters.is_empty() {
+        let masters = found.iter().filter(|machine| named("master", machine));
+        machines.extend(masters.map(|machine| (machine.name.clone(), address(machine))));
+    } else {
+        machines.extend(hosts.masters.iter().map(|host| (host.clone(), Some(host.clone()))));
+    }
+    machines
+}
