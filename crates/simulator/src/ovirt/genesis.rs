@@ -12,9 +12,9 @@ use super::inventory::{
 };
 use super::lifecycle::commands;
 use super::model::{
-    Attachment, Cluster, ClusterLimit, Console, CpuProfile, DataCenter, Disk, DiskFormat, DiskProfile, DiskStatus,
-    Group, Holder, Host, InstanceType, Network, Nic, Object, Quota, StorageDomain, StorageDomainStatus, StorageLimit,
-    Tag, Template, TemplateStatus, User, Version, VnicProfile,
+    Attachment, Cluster, ClusterLimit, Console, CpuProfile, DataCenter, Disk, DiskProfile, DiskStatus, Group, Holder,
+    Host, InstanceType, Network, Nic, Object, Quota, StorageDomain, StorageDomainStatus, StorageLimit, Tag, Template,
+    TemplateStatus, User, Version, VnicProfile,
 };
 use super::representation::Tree;
 use super::roles;
@@ -335,32 +335,16 @@ fn add_template(state: &mut State, entry: &TemplateEntry) -> Result<(), Inventor
         let profile = super::lifecycle::operations::default_profile(state, domain);
         let provisioned = disk.size_gib * GIB;
         let disk_id = given(state, disk.id);
+        let name = disk.name.as_deref().unwrap_or(&entry.name);
         let row = Disk {
-            id: disk_id,
-            name: disk.name.as_deref().unwrap_or(&entry.name).into(),
-            description: "".into(),
             status: DiskStatus::Ok,
-            image: state.new_id(),
-            format: DiskFormat::Cow,
-            sparse: true,
             provisioned_bytes: provisioned,
-            initial_bytes: 0,
             actual_bytes: disk.used_mib.map_or(provisioned / 10, |mib| mib * MIB),
-            snapshot_bytes: 0,
             storage_domains: vec![domain],
             profile,
-            quota: None,
-            content: "data".into(),
-            backup: "none".into(),
-            qcow_version: "qcow2_v3".into(),
-            shareable: false,
-            wipe_after_delete: false,
-            propagate_errors: false,
-            created: now,
-            vms: Vec::new(),
             template: Some(id),
-            backing: None,
             origin: Some(entry.name.as_str().into()),
+            ..Disk::blank(disk_id, state.new_id(), name, now)
         };
         if state.disks.contains(disk_id) {
             return Err(InventoryError::Duplicate(disk_id));

@@ -103,6 +103,39 @@ pub(crate) struct Disk {
     pub(crate) origin: Option<Box<str>>,
 }
 
+impl Disk {
+    /// An empty disk that is still locked and in no storage domain. The rest is what most disks have.
+    pub(crate) fn blank(id: Id, image: Id, name: &str, created: Instant) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            description: "".into(),
+            status: DiskStatus::Locked,
+            image,
+            format: DiskFormat::Cow,
+            sparse: true,
+            provisioned_bytes: 0,
+            initial_bytes: 0,
+            actual_bytes: 0,
+            snapshot_bytes: 0,
+            storage_domains: Vec::new(),
+            profile: None,
+            quota: None,
+            content: "data".into(),
+            backup: "none".into(),
+            qcow_version: "qcow2_v3".into(),
+            shareable: false,
+            wipe_after_delete: false,
+            propagate_errors: false,
+            created,
+            vms: Vec::new(),
+            template: None,
+            backing: None,
+            origin: None,
+        }
+    }
+}
+
 /// A transfer of an image between a client and a disk.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Transfer {

@@ -195,13 +195,16 @@ fn sort_by(state: &State, kind: Kind, sort: &Sort, found: &mut [Subject]) -> Res
     if via.is_some() {
         return Err(SyntaxError::new(format!("{} cannot be sorted by {}", kind.path(), sort.field)));
     }
-    found.sort_by_cached_key(|subject| {
-        let mut first = None;
-        visit(state, *subject, field, &mut |datum| {
-            first.get_or_insert(datum);
+    // Lists are in the order of names already, except jobs and events, which cannot be sorted by one.
+    if field != "name" {
+        found.sort_by_cached_key(|subject| {
+            let mut first = None;
+            visit(state, *subject, field, &mut |datum| {
+                first.get_or_insert(datum);
+            });
+            SortKey(first.map(owned))
         });
-        SortKey(first.map(owned))
-    });
+    }
     if sort.descending {
         found.reverse();
     }
