@@ -190,7 +190,7 @@ fn grant(state: &mut State, params: &Params, user: Id) -> Result<serde_json::Val
         let text = format!("The requested scope '{scope}' is invalid, unknown, or malformed.");
         return Err(Refusal("invalid_scope", text));
     }
-    let expires = state.timestamp(Instant(state.now.0 + delays::TOKEN_LIFETIME)).as_millisecond();
+    let expires = state.timestamp(state.after(delays::TOKEN_LIFETIME)).as_millisecond();
     let scope = scope.to_owned();
     let token = open_session(state, user);
     Ok(json!({ "access_token": token, "scope": scope, "exp": expires.to_string(), "token_type": "bearer" }))

@@ -39,6 +39,13 @@ pub(crate) struct StorageDomain {
     pub(crate) backup: bool,
 }
 
+impl Transfer {
+    /// When it will have been idle for too long, if nothing moves until then.
+    pub(crate) fn idle_at(&self) -> Instant {
+        Instant(self.touched.0.saturating_add(std::time::Duration::from_secs(self.inactivity_secs)))
+    }
+}
+
 impl StorageDomain {
     /// The space that is left.
     pub(crate) fn available_bytes(&self) -> u64 {
