@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `GET /locks` | what is locked, and whether somebody must release it |
 //! | `POST /locks/{id}/release` | finishes what holds the entity, whatever was left to do |
+//! | `GET /vms/{id}/power` | the state that a VM is in, the one that was asked for, and where it runs |
 //! | `GET /vms/{id}/config-drive` | what the guest finds on its config drive |
 //! | `POST /vms/{id}/events` `{"event": "io_error"}` | lets something happen to a VM: `io_error`, `hang`, `host_lost`, `recover`, `guest_off`, … |
 //! | `POST /hosts/{id}/status` `{"status": "non_responsive"}` | puts a host into a state; the VMs of a host that does not answer are unknown |
@@ -32,6 +33,19 @@ pub(crate) fn administer(state: &mut State, request: &Request) -> Option<Respons
         ("POST", ["locks", entity, "release"]) => match id(entity).filter(|id| release(state, *id)) {
             Some(_) => http::json(200, &json!({})),
             None => http::json(404, &json!({ "error": "nothing holds that entity" })),
+        },
+        ("GET", ["vms", vm, "power"]) => match id(vm).and_then(|id| state.vms.get(id)) {
+            Some(vm) => {
+                let power = json!({
+                    "status": vm.status,
+                    "requested": vm.requested,
+                    "host": vm.host,
+                    "destination": vm.destination,
+                    "settled": vm.pending.is_none(),
+                });
+                http::json(200, &power)
+            }
+            None => missing(),
         },
         ("GET", ["vms", vm, "config-drive"]) => match id(vm).and_then(|id| state.vms.get(id)) {
             Some(vm) => http::json(200, &vm.drive.as_ref().map_or(Value::Null, |drive| json!(drive))),

@@ -12,9 +12,9 @@ use super::inventory::{
 };
 use super::lifecycle::commands;
 use super::model::{
-    Attachment, Cluster, ClusterLimit, Console, CpuProfile, DataCenter, Disk, DiskFormat, DiskProfile, DiskStatus,
-    Group, Holder, Host, InstanceType, Network, Nic, Object, Quota, StorageDomain, StorageDomainStatus, StorageLimit,
-    Tag, Template, TemplateStatus, User, Version, VnicProfile,
+    Attachment, Cluster, ClusterLimit, Console, CpuProfile, DataCenter, Disk, DiskProfile, DiskStatus, Group, Holder,
+    Host, InstanceType, Network, Nic, Object, Quota, StorageDomain, StorageDomainStatus, StorageLimit, Tag, Template,
+    TemplateStatus, User, Version, VnicProfile,
 };
 use super::representation::Tree;
 use super::roles;
@@ -22,8 +22,14 @@ use super::state::{NIL, State};
 use super::storage;
 use super::table::{Entity, Id, Table};
 
-const GIB: u64 = 1 << 30;
-const MIB: u64 = 1 << 20;
+/// GiB and MiB of an inventory in bytes. An absurd number is as much as there can be.
+const fn gib(number: u64) -> u64 {
+    number.saturating_mul(1 << 30)
+}
+
+const fn mib(number: u64) -> u64 {
+    number.saturating_mul(1 << 20)
+}
 
 /// The sizes that an engine offers by itself: name, MiB, processors.
 const INSTANCE_TYPES: [(&str, u64, u32); 5] =
@@ -163,12 +169,12 @@ fn add_data_center(state: &mut State, entry: &DataCenterEntry) -> Result<(), Inv
                 id: cluster_limit,
                 cluster: None,
                 vcpus: quota.vcpus,
-                memory_bytes: quota.memory_gib.map(|gib| gib * GIB),
+                memory_bytes: quota.memory_gib.map(gib),
             }],
             storage_limits: vec![StorageLimit {
                 id: storage_limit,
                 storage_domain: None,
-                bytes: quota.storage_gib.map(|gib| gib * GIB),
+                bytes: quota.storage_gib.map(gib),
             }],
         };
         put(state, row, |state| &mut state.quotas)?;
@@ -233,10 +239,10 @@ fn add_storage_domain(
         status: StorageDomainStatus::Active,
         master,
         storage,
-        total_bytes: entry.size_gib * GIB,
+        total_bytes: gib(entry.size_gib),
         used_bytes: 0,
         committed_bytes: 0,
-        blocker_bytes: entry.critical_space_gib * GIB,
+        blocker_bytes: gib(entry.critical_space_gib),
         warning_percent: 10,
         wipe_after_delete: false,
         discard_after_delete: false,
@@ -291,7 +297,7 @@ fn add_cluster(
             address: host.address.as_deref().unwrap_or(&host.name).into(),
             cluster: id,
             status: host.status,
-            memory_bytes: host.memory_gib * GIB,
+            memory_bytes: gib(host.memory_gib),
             sockets: host.sockets.max(1),
             cores: host.cores.max(1),
             threads: host.threads.max(1),
@@ -310,11 +316,11 @@ fn add_instance_types(state: &mut State, inventory: &Inventory) {
     let mut sizes: Vec<(Option<Id>, &str, u64, u32, u32)> =
         own.map(|entry| (entry.id, entry.name.as_str(), entry.memory_mib, entry.sockets, entry.cores)).collect();
     if sizes.is_empty() {
-        sizes = INSTANCE_TYPES.iter().map(|(name, mib, cpus)| (None, *name, *mib, *cpus, 1)).collect();
+        sizes = INSTANCE_TYPES.iter().map(|(name, memory_mib, cpus)| (None, *name, *memory_mib, *cpus, 1)).collect();
     }
-    for (id, name, mib, sockets, cores) in sizes {
+    for (id, name, memory_mib, sockets, cores) in sizes {
         let id = given(state, id);
-        let config = sized_unchecked(&defaults::hardware(), mib * MIB, sockets, cores);
+        let config = sized_unchecked(&defaults::hardware(), mib(memory_mib), sockets, cores);
         let description = format!("{name} instance type").into();
         let created = state.now;
         state.instance_types.insert(InstanceType { id, name: name.into(), description, config, created });
@@ -326,41 +332,25 @@ fn add_template(state: &mut State, entry: &TemplateEntry) -> Result<(), Inventor
     let cluster = named(&state.clusters, "cluster", &entry.cluster, &by)?;
     let id = given(state, entry.id);
     let now = state.now;
-    let mut config = sized_unchecked(&defaults::hardware(), entry.memory_mib * MIB, 1, entry.cores);
+    let mut config = sized_unchecked(&defaults::hardware(), mib(entry.memory_mib), 1, entry.cores);
     let os = config.sub("os").cloned().unwrap_or_default().with("type", entry.os.as_str());
     Arc::make_mut(&mut config).set("os", os);
     let mut disks = Vec::new();
     for (index, disk) in entry.disks.iter().enumerate() {
         let domain = named(&state.storage_domains, "storage domain", &disk.storage_domain, &by)?;
         let profile = super::lifecycle::operations::default_profile(state, domain);
-        let provisioned = disk.size_gib * GIB;
+        let provisioned = gib(disk.size_gib);
         let disk_id = given(state, disk.id);
+        let name = disk.name.as_deref().unwrap_or(&entry.name);
         let row = Disk {
-            id: disk_id,
-            name: disk.name.as_deref().unwrap_or(&entry.name).into(),
-            description: "".into(),
             status: DiskStatus::Ok,
-            image: state.new_id(),
-            format: DiskFormat::Cow,
-            sparse: true,
             provisioned_bytes: provisioned,
-            initial_bytes: 0,
-            actual_bytes: disk.used_mib.map_or(provisioned / 10, |mib| mib * MIB),
-            snapshot_bytes: 0,
+            actual_bytes: disk.used_mib.map_or(provisioned / 10, mib),
             storage_domains: vec![domain],
             profile,
-            quota: None,
-            content: "data".into(),
-            backup: "none".into(),
-            qcow_version: "qcow2_v3".into(),
-            shareable: false,
-            wipe_after_delete: false,
-            propagate_errors: false,
-            created: now,
-            vms: Vec::new(),
             template: Some(id),
-            backing: None,
             origin: Some(entry.name.as_str().into()),
+            ..Disk::blank(disk_id, state.new_id(), name, now)
         };
         if state.disks.contains(disk_id) {
             return Err(InventoryError::Duplicate(disk_id));
@@ -443,8 +433,8 @@ mod tests {
         assert_eq!((state.data_centers.len(), state.clusters.len(), state.hosts.len()), (1, 1, 3));
         assert_eq!(state.templates.named("fcos").count(), 1);
         let domain = state.storage_domains.named("data").next().unwrap();
-        assert_eq!(domain.used_bytes, 1700 * MIB);
-        assert_eq!(domain.committed_bytes, 10 * GIB);
+        assert_eq!(domain.used_bytes, mib(1700));
+        assert_eq!(domain.committed_bytes, gib(10));
     }
 
     #[test]

@@ -179,8 +179,13 @@ impl State {
 
     /// Puts something on the agenda `delay` from now, stretched as the present call asks.
     pub(crate) fn later(&mut self, delay: Duration, due: Due) -> Key {
-        let delay = delay.saturating_mul(self.cause.slowdown);
-        self.agenda.add(Instant(self.now.0.saturating_add(delay)), due)
+        let at = self.after(delay.saturating_mul(self.cause.slowdown));
+        self.agenda.add(at, due)
+    }
+
+    /// The time in that long from now; a clock that was moved to the end of time stays there.
+    pub(crate) fn after(&self, delay: Duration) -> Instant {
+        Instant(self.now.0.saturating_add(delay))
     }
 
     /// The time of day at a simulated time.

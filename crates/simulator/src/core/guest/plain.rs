@@ -124,7 +124,7 @@ impl State {
     fn schedule(&mut self, now: Instant, delay: Duration, id: &str, next: Next) {
         let Some(guest) = self.guests.get_mut(id) else { return };
         self.scheduled += 1;
-        let at = (Instant(now.0 + delay), self.scheduled);
+        let at = (Instant(now.0.saturating_add(delay)), self.scheduled);
         if let Some((at, number)) = guest.at.replace(at) {
             self.due.remove(&(at, number, id.to_owned()));
         }

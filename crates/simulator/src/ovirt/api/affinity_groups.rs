@@ -148,9 +148,7 @@ fn configure(state: &State, group: &mut AffinityGroup, tree: &Tree) -> Result<()
     group.hosts = hosts.unwrap_or_else(|| std::mem::take(&mut group.hosts));
     group.vm_labels = vm_labels.unwrap_or_else(|| std::mem::take(&mut group.vm_labels));
     group.host_labels = host_labels.unwrap_or_else(|| std::mem::take(&mut group.host_labels));
-    if let Some(description) = tree.text("description") {
-        group.description = description.into();
-    }
+    tree.update("description", &mut group.description);
     group.priority = tree.decimal("priority").unwrap_or(group.priority);
     match tree.sub("vms_rule") {
         Some(given) => group.vms_rule = amended(group.vms_rule, given),

@@ -43,9 +43,7 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
         call.state.bookmarks.rename(id, name);
     }
     let bookmark = call.state.bookmarks.get_mut(id).ok_or_else(Fault::not_found)?;
-    if let Some(value) = tree.text("value") {
-        bookmark.value = value.into();
-    }
+    tree.update("value", &mut bookmark.value);
     Ok(Done::Updated { path: format!("bookmarks/{id}") })
 }
 

@@ -18,25 +18,6 @@ const NETWORK_FILTERS: [(Id, &str); 3] = [
     (Id::from_u128(0x38b3_6bd9_9a2d_0007_0000_0000_0000_0003), "no-mac-spoofing"),
 ];
 
-/// A collection of things that are given, or one of them.
-fn given<'s, T: Copy + 's>(
-    (plural, singular): (&'static str, &'static str),
-    all: Vec<T>,
-    id: impl Fn(T) -> Id + 's,
-    render: impl Fn(&mut View, &'static str, T) + 's,
-    parts: &[&str],
-) -> Lookup<'s> {
-    match parts {
-        [] => Ok(Found::list(plural, singular, move |view| all.iter().for_each(|one| render(view, singular, *one)))),
-        [wanted] => {
-            let wanted = parse_id(wanted)?;
-            let one = all.into_iter().find(|one| id(*one) == wanted).ok_or_else(Fault::not_found)?;
-            Ok(Found::item(singular, move |view, element| render(view, element, one)))
-        }
-        _ => Err(Fault::not_found()),
-    }
-}
-
 /// The network filters.
 pub(crate) fn network_filters<'s>(parts: &[&str]) -> Lookup<'s> {
     let render = |view: &mut View, element, (id, name): (Id, &'static str)| {
@@ -48,7 +29,7 @@ pub(crate) fn network_filters<'s>(parts: &[&str]) -> Lookup<'s> {
         view.close();
         view.close();
     };
-    given(("network_filters", "network_filter"), NETWORK_FILTERS.to_vec(), |(id, _)| id, render, parts)
+    Found::among(("network_filters", "network_filter"), NETWORK_FILTERS.to_vec(), |(id, _)| id, render, parts)
 }
 
 /// The operating systems that a VM may be said to run.
@@ -62,7 +43,7 @@ pub(crate) fn operating_systems<'s>(parts: &[&str]) -> Lookup<'s> {
         view.close();
     };
     let all: Vec<&'static OperatingSystem> = OPERATING_SYSTEMS.iter().collect();
-    given(("operating_systems", "operating_system"), all, OperatingSystem::uuid, render, parts)
+    Found::among(("operating_systems", "operating_system"), all, OperatingSystem::uuid, render, parts)
 }
 
 /// The one scheduling policy.
@@ -84,7 +65,7 @@ pub(crate) fn scheduling_policies<'s>(parts: &[&str]) -> Lookup<'s> {
                 view.links(format_args!("schedulingpolicies/{id}"), &["balances", "filters", "weights"]);
                 view.close();
             };
-            given(("scheduling_policies", "scheduling_policy"), vec![SCHEDULING_POLICY], |id| id, render, parts)
+            Found::among(("scheduling_policies", "scheduling_policy"), vec![SCHEDULING_POLICY], |id| id, render, parts)
         }
     }
 }
@@ -126,7 +107,7 @@ pub(crate) fn domains<'s>(state: &'s State, parts: &[&str]) -> Lookup<'s> {
                 view.links(format_args!("domains/{id}"), &["groups", "users"]);
                 view.close();
             };
-            given(("domains", "domain"), names, domain_id, render, parts)
+            Found::among(("domains", "domain"), names, domain_id, render, parts)
         }
     }
 }
@@ -154,7 +135,7 @@ pub(crate) fn mac_pools<'s>(state: &'s State, parts: &[&str]) -> Lookup<'s> {
         view.links(format_args!("macpools/{}", pool.id), &["permissions"]);
         view.close();
     };
-    given(("mac_pools", "mac_pool"), vec![()], |()| pool.id, render, parts)
+    Found::among(("mac_pools", "mac_pool"), vec![()], |()| pool.id, render, parts)
 }
 
 /// The compatibility levels of clusters; only the present one is told.

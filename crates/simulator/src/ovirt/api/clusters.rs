@@ -159,12 +159,8 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
 }
 
 fn configure(cluster: &mut Cluster, tree: &Tree) {
-    if let Some(description) = tree.text("description") {
-        cluster.description = description.into();
-    }
-    if let Some(comment) = tree.text("comment") {
-        cluster.comment = comment.into();
-    }
+    tree.update("description", &mut cluster.description);
+    tree.update("comment", &mut cluster.comment);
     let over_commit = tree.at(&["memory_policy", "over_commit"]).and_then(|policy| policy.int("percent"));
     if let Some(percent) = over_commit.and_then(|percent| u64::try_from(percent).ok()) {
         cluster.overcommit_percent = percent.clamp(1, 1000);

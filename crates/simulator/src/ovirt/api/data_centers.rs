@@ -119,12 +119,8 @@ fn name_is_free(state: &State, name: &str, own: Option<Id>, action: &'static str
 }
 
 fn configure(dc: &mut DataCenter, tree: &Tree) {
-    if let Some(description) = tree.text("description") {
-        dc.description = description.into();
-    }
-    if let Some(comment) = tree.text("comment") {
-        dc.comment = comment.into();
-    }
+    tree.update("description", &mut dc.description);
+    tree.update("comment", &mut dc.comment);
     dc.local = tree.bool("local").unwrap_or(dc.local);
     dc.quota_mode = tree.text("quota_mode").and_then(QuotaMode::parse).unwrap_or(dc.quota_mode);
 }

@@ -1,20 +1,20 @@
 //! The small devices of a VM: CD-ROM, watchdog, virtual NUMA nodes.
 
 use super::call::{Call, Done, Outcome, require};
-use super::found::{Found, Lookup, parse_id};
+use super::found::{Found, Lookup};
 use super::view::View;
 use crate::ovirt::fault::Fault;
 use crate::ovirt::lifecycle::commands::idle;
 use crate::ovirt::messages::attempt;
-use crate::ovirt::model::{Device, NumaNode, Vm};
+use crate::ovirt::model::{Cdrom, Device, NumaNode, Vm};
 use crate::ovirt::representation::types::{CDROM, WATCHDOG};
 use crate::ovirt::table::Id;
 
 /// The one CD-ROM drive.
 pub(crate) fn cdroms<'s>(vm: &'s Vm, parts: &[&str]) -> Lookup<'s> {
-    let write = move |view: &mut View, element: &'static str| {
-        view.open(element, format_args!("vms/{}/cdroms/{}", vm.id, vm.cdrom.id), vm.cdrom.id);
-        if let Some(file) = &vm.cdrom.file {
+    let write = |view: &mut View, element: &'static str, cdrom: &Cdrom| {
+        view.open(element, format_args!("vms/{}/cdroms/{}", vm.id, cdrom.id), cdrom.id);
+        if let Some(file) = &cdrom.file {
             view.out.open("file");
             view.out.attribute("id", file);
             view.close();
@@ -22,11 +22,7 @@ pub(crate) fn cdroms<'s>(vm: &'s Vm, parts: &[&str]) -> Lookup<'s> {
         view.reference("vm", "vms", vm.id);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("cdroms", "cdrom", move |view| write(view, "cdrom"))),
-        [id] if parse_id(id)? == vm.cdrom.id => Ok(Found::item("cdrom", write)),
-        _ => Err(Fault::not_found()),
-    }
+    Found::among(("cdroms", "cdrom"), vec![&vm.cdrom], |cdrom| cdrom.id, write, parts)
 }
 
 /// Puts an image into the CD-ROM drive, or takes it out.
@@ -49,17 +45,7 @@ pub(crate) fn watchdogs<'s>(vm: &'s Vm, parts: &[&str]) -> Lookup<'s> {
         view.reference("vm", "vms", vm.id);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("watchdogs", "watchdog", move |view| {
-            vm.watchdogs.iter().for_each(|device| write(view, "watchdog", device));
-        })),
-        [id] => {
-            let id = parse_id(id)?;
-            let device = vm.watchdogs.iter().find(|device| device.id == id).ok_or_else(Fault::not_found)?;
-            Ok(Found::item("watchdog", move |view, element| write(view, element, device)))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    Found::among(("watchdogs", "watchdog"), vm.watchdogs.iter().collect(), |device| device.id, write, parts)
 }
 
 /// Adds the watchdog.
@@ -115,15 +101,5 @@ pub(crate) fn numa_nodes<'s>(vm: &'s Vm, parts: &[&str]) -> Lookup<'s> {
         view.reference("vm", "vms", vm.id);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("vm_numa_nodes", "vm_numa_node", move |view| {
-            vm.numa_nodes.iter().for_each(|node| write(view, "vm_numa_node", node));
-        })),
-        [id] => {
-            let id = parse_id(id)?;
-            let node = vm.numa_nodes.iter().find(|node| node.id == id).ok_or_else(Fault::not_found)?;
-            Ok(Found::item("vm_numa_node", move |view, element| write(view, element, node)))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    Found::among(("vm_numa_nodes", "vm_numa_node"), vm.numa_nodes.iter().collect(), |node| node.id, write, parts)
 }

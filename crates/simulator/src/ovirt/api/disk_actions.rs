@@ -58,31 +58,21 @@ pub(crate) fn copy(state: &mut State, id: Id, tree: &Tree) -> Result<Id, Fault> 
 /// A disk of the same content that depends on nothing. The caller gives it its own ids.
 pub(crate) fn duplicate(disk: &Disk, domain: Id) -> Disk {
     Disk {
-        id: disk.id,
-        name: disk.name.clone(),
         description: disk.description.clone(),
-        status: DiskStatus::Locked,
-        image: disk.image,
         format: disk.format,
         sparse: disk.sparse,
         provisioned_bytes: disk.provisioned_bytes,
-        initial_bytes: 0,
         actual_bytes: disk.actual_bytes.saturating_add(disk.snapshot_bytes),
-        snapshot_bytes: 0,
         storage_domains: vec![domain],
         profile: disk.profile,
         quota: disk.quota,
         content: disk.content.clone(),
         backup: disk.backup.clone(),
         qcow_version: disk.qcow_version.clone(),
-        shareable: false,
         wipe_after_delete: disk.wipe_after_delete,
         propagate_errors: disk.propagate_errors,
-        created: disk.created,
-        vms: Vec::new(),
-        template: None,
-        backing: None,
         origin: disk.origin.clone(),
+        ..Disk::blank(disk.id, disk.image, &disk.name, disk.created)
     }
 }
 

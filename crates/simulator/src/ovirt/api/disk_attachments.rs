@@ -3,11 +3,12 @@
 use super::call::{Call, Done, Outcome};
 use super::disks;
 use super::found::{Found, Lookup, parse_id};
+use super::owner::Owner;
 use super::view::View;
 use crate::ovirt::fault::Fault;
 use crate::ovirt::lifecycle::commands::idle;
 use crate::ovirt::messages::{Attempt, attempt};
-use crate::ovirt::model::{Attachment, Disk, DiskStatus, SnapshotType, Template, Vm};
+use crate::ovirt::model::{Attachment, Disk, DiskStatus, SnapshotType};
 use crate::ovirt::representation::Tree;
 use crate::ovirt::representation::types::DISK_ATTACHMENT;
 use crate::ovirt::state::State;
@@ -16,32 +17,9 @@ use crate::ovirt::table::Id;
 const ATTACH: Attempt = attempt("attach", "Virtual Disk");
 const EDIT: Attempt = attempt("edit", "Virtual Disk");
 
-/// Whose disks these are.
-#[derive(Clone, Copy)]
-pub(crate) enum Owner<'s> {
-    /// A VM's.
-    Vm(&'s Vm),
-    /// A template's.
-    Template(&'s Template),
-}
-
-impl<'s> Owner<'s> {
-    fn attachments(self) -> &'s [Attachment] {
-        match self {
-            Self::Vm(vm) => &vm.disks,
-            Self::Template(template) => &template.disks,
-        }
-    }
-}
-
 fn render(view: &mut View, element: &'static str, owner: Owner, attachment: &Attachment) {
     let id = attachment.disk;
-    match owner {
-        Owner::Vm(vm) => view.open(element, format_args!("vms/{}/diskattachments/{id}", vm.id), id),
-        Owner::Template(template) => {
-            view.open(element, format_args!("templates/{}/diskattachments/{id}", template.id), id);
-        }
-    }
+    view.open(element, format_args!("{}/diskattachments/{id}", owner.path()), id);
     view.out.text("active", attachment.active);
     view.out.text("bootable", attachment.bootable);
     view.out.text("interface", &attachment.interface);
@@ -53,10 +31,7 @@ fn render(view: &mut View, element: &'static str, owner: Owner, attachment: &Att
     view.out.text("read_only", attachment.read_only);
     view.out.text("uses_scsi_reservation", attachment.uses_scsi_reservation);
     view.reference("disk", "disks", id);
-    match owner {
-        Owner::Vm(vm) => view.reference("vm", "vms", vm.id),
-        Owner::Template(template) => view.reference("template", "templates", template.id),
-    }
+    owner.refer(view);
     view.close();
 }
 
@@ -68,18 +43,9 @@ fn logical_name(interface: &str, index: usize) -> String {
 
 /// The attachments of an owner, or one of them.
 pub(crate) fn sub<'s>(owner: Owner<'s>, parts: &[&str]) -> Lookup<'s> {
-    match parts {
-        [] => Ok(Found::list("disk_attachments", "disk_attachment", move |view| {
-            owner.attachments().iter().for_each(|attachment| render(view, "disk_attachment", owner, attachment));
-        })),
-        [id] => {
-            let id = parse_id(id)?;
-            let attachment = owner.attachments().iter().find(|attachment| attachment.disk == id);
-            let attachment = attachment.ok_or_else(Fault::not_found)?;
-            Ok(Found::item("disk_attachment", move |view, element| render(view, element, owner, attachment)))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    let render = move |view: &mut View, element, attachment: &Attachment| render(view, element, owner, attachment);
+    let all = owner.attachments().iter().collect();
+    Found::among(("disk_attachments", "disk_attachment"), all, |attachment: &Attachment| attachment.disk, render, parts)
 }
 
 /// Attaches a disk to a VM: one that exists, or a new one.
@@ -179,9 +145,7 @@ pub(crate) fn update(call: &mut Call, vm: Id, id: Id) -> Outcome {
         }
     }
     let attachment = find(state, vm, id)?;
-    if let Some(interface) = tree.text("interface") {
-        attachment.interface = interface.into();
-    }
+    tree.update("interface", &mut attachment.interface);
     for (field, name) in [
         (&mut attachment.active, "active"),
         (&mut attachment.bootable, "bootable"),

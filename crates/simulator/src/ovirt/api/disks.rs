@@ -135,35 +135,15 @@ pub(crate) fn create(state: &mut State, tree: &Tree, vm: Option<Id>) -> Result<(
         None => operations::default_profile(state, domain),
     };
     let image = state.new_id();
-    let text = |field: &str, default: &str| -> Box<str> { tree.text(field).unwrap_or(default).into() };
     let name = tree.text("alias").or_else(|| tree.text("name")).unwrap_or_default();
-    let disk = Disk {
-        id,
-        name: name.into(),
-        description: text("description", ""),
-        status: DiskStatus::Locked,
-        image,
-        format,
-        sparse,
-        provisioned_bytes: provisioned,
-        initial_bytes: initial,
-        actual_bytes: actual,
-        snapshot_bytes: 0,
-        storage_domains: vec![domain],
-        profile,
-        quota,
-        content: text("content_type", "data"),
-        backup: backup.into(),
-        qcow_version: text("qcow_version", "qcow2_v3"),
-        shareable: tree.bool("shareable").unwrap_or(false),
-        wipe_after_delete: tree.bool("wipe_after_delete").unwrap_or(false),
-        propagate_errors: tree.bool("propagate_errors").unwrap_or(false),
-        created: state.now,
-        vms: vm.into_iter().collect(),
-        template: None,
-        backing: None,
-        origin: None,
-    };
+    let mut disk = Disk::blank(id, image, name, state.now);
+    (disk.format, disk.sparse, disk.backup) = (format, sparse, backup.into());
+    (disk.provisioned_bytes, disk.initial_bytes, disk.actual_bytes) = (provisioned, initial, actual);
+    (disk.storage_domains, disk.profile, disk.quota) = (vec![domain], profile, quota);
+    disk.vms = vm.into_iter().collect();
+    tree.update("description", &mut disk.description);
+    tree.update("content_type", &mut disk.content);
+    set_flags(&mut disk, tree);
     let allocated = if sparse { 0 } else { provisioned };
     let description = format!("Adding Disk {name}");
     storage::add(state, disk);
@@ -213,24 +193,22 @@ pub(crate) fn change(state: &mut State, id: Id, tree: &Tree) -> Result<Option<Id
         state.disks.rename(id, name);
     }
     let disk = state.disks.get_mut(id).ok_or_else(Fault::not_found)?;
-    if let Some(description) = tree.text("description") {
-        disk.description = description.into();
-    }
-    disk.shareable = tree.bool("shareable").unwrap_or(disk.shareable);
-    disk.wipe_after_delete = tree.bool("wipe_after_delete").unwrap_or(disk.wipe_after_delete);
-    disk.propagate_errors = tree.bool("propagate_errors").unwrap_or(disk.propagate_errors);
-    if let Some(backup) = tree.text("backup") {
-        disk.backup = backup.into();
-    }
-    if let Some(version) = tree.text("qcow_version") {
-        disk.qcow_version = version.into();
-    }
+    tree.update("description", &mut disk.description);
+    set_flags(disk, tree);
+    tree.update("backup", &mut disk.backup);
     disk.quota = quota.or(disk.quota);
     disk.profile = profile.or(disk.profile);
     let Some(bytes) = grown else { return Ok(None) };
     let description = format!("Extending Disk {}", disk.name);
     disk.status = DiskStatus::Locked;
     Ok(Some(operations::begin(state, &description, Work::ResizeDisk { disk: id, bytes }, delays::DISK_RESIZE)))
+}
+
+fn set_flags(disk: &mut Disk, tree: &Tree) {
+    disk.shareable = tree.bool("shareable").unwrap_or(disk.shareable);
+    disk.wipe_after_delete = tree.bool("wipe_after_delete").unwrap_or(disk.wipe_after_delete);
+    disk.propagate_errors = tree.bool("propagate_errors").unwrap_or(disk.propagate_errors);
+    tree.update("qcow_version", &mut disk.qcow_version);
 }
 
 /// Removes a disk, also from the VM that has it if that is off.

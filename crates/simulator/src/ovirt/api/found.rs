@@ -48,6 +48,25 @@ impl<'s> Found<'s> {
         })
     }
 
+    /// A collection of things that are already there, or one of them by its id.
+    pub(crate) fn among<T: Copy + 's>(
+        (plural, singular): (&'static str, &'static str),
+        all: Vec<T>,
+        id: impl Fn(T) -> Id + 's,
+        render: impl Fn(&mut View, &'static str, T) + 's,
+        parts: &[&str],
+    ) -> Lookup<'s> {
+        match parts {
+            [] => Ok(Self::list(plural, singular, move |view| all.iter().for_each(|one| render(view, singular, *one)))),
+            [wanted] => {
+                let wanted = parse_id(wanted)?;
+                let one = all.into_iter().find(|one| id(*one) == wanted).ok_or_else(Fault::not_found)?;
+                Ok(Self::item(singular, move |view, element| render(view, element, one)))
+            }
+            _ => Err(Fault::not_found()),
+        }
+    }
+
     /// A collection that is always empty here.
     pub(crate) fn nothing(plural: &'static str, singular: &'static str) -> Self {
         Self::list(plural, singular, |_| {})

@@ -2,52 +2,27 @@
 
 use super::call::{Call, Done, Outcome, require};
 use super::found::{Found, Lookup};
+use super::owner::Owner;
 use super::view::View;
 use crate::ovirt::fault::Fault;
 use crate::ovirt::lifecycle::commands::idle;
 use crate::ovirt::messages::attempt;
-use crate::ovirt::model::{Console, Template, Vm};
+use crate::ovirt::model::Console;
 use crate::ovirt::representation::types::GRAPHICS_CONSOLE;
 use crate::ovirt::state::State;
 use crate::ovirt::table::Id;
 
-/// Whose consoles these are.
-#[derive(Clone, Copy)]
-pub(crate) enum Owner<'s> {
-    /// A VM's.
-    Vm(&'s Vm),
-    /// A template's.
-    Template(&'s Template),
-}
-
-impl<'s> Owner<'s> {
-    fn consoles(self) -> &'s [Console] {
-        match self {
-            Self::Vm(vm) => &vm.consoles,
-            Self::Template(template) => &template.consoles,
-        }
-    }
-}
-
 fn render(view: &mut View, element: &'static str, owner: Owner, console: &Console) {
     let id = console.public_id();
-    match owner {
-        Owner::Vm(vm) => view.open(element, format_args!("vms/{}/graphicsconsoles/{id}", vm.id), &id),
-        Owner::Template(template) => {
-            view.open(element, format_args!("templates/{}/graphicsconsoles/{id}", template.id), &id);
-        }
-    }
+    view.open(element, format_args!("{}/graphicsconsoles/{id}", owner.path()), &id);
     view.out.text("protocol", &console.protocol);
-    match owner {
-        Owner::Vm(vm) => {
-            if let Some(host) = vm.host.and_then(|host| view.state.hosts.get(host)) {
-                view.out.text("address", &host.address);
-                view.out.text("port", 5900);
-            }
-            view.reference("vm", "vms", vm.id);
-        }
-        Owner::Template(template) => view.reference("template", "templates", template.id),
+    if let Owner::Vm(vm) = owner
+        && let Some(host) = vm.host.and_then(|host| view.state.hosts.get(host))
+    {
+        view.out.text("address", &host.address);
+        view.out.text("port", 5900);
     }
+    owner.refer(view);
     view.close();
 }
 

@@ -173,12 +173,8 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
         call.state.hosts.rename(id, name);
     }
     let host = call.state.hosts.get_mut(id).ok_or_else(Fault::not_found)?;
-    if let Some(comment) = tree.text("comment") {
-        host.comment = comment.into();
-    }
-    if let Some(description) = tree.text("description") {
-        host.description = description.into();
-    }
+    tree.update("comment", &mut host.comment);
+    tree.update("description", &mut host.description);
     Ok(Done::Updated { path: format!("hosts/{id}") })
 }
 

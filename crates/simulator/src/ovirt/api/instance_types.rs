@@ -60,9 +60,7 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
     let state = &mut *call.state;
     let kind = state.instance_types.get_mut(id).ok_or_else(Fault::not_found)?;
     kind.config = sized(&kind.config, &configurable(&tree), 100, EDIT)?;
-    if let Some(description) = tree.text("description") {
-        kind.description = description.into();
-    }
+    tree.update("description", &mut kind.description);
     if let Some(name) = tree.text("name") {
         state.instance_types.rename(id, name);
     }

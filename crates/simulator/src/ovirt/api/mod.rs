@@ -28,6 +28,7 @@ pub(crate) mod kind;
 mod negotiate;
 mod networks;
 mod nics;
+mod owner;
 pub(crate) mod params;
 pub(crate) mod permissions;
 mod quotas;

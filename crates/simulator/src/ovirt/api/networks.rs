@@ -142,12 +142,8 @@ fn name_is_free(
 }
 
 fn configure(network: &mut Network, tree: &Tree) {
-    if let Some(description) = tree.text("description") {
-        network.description = description.into();
-    }
-    if let Some(comment) = tree.text("comment") {
-        network.comment = comment.into();
-    }
+    tree.update("description", &mut network.description);
+    tree.update("comment", &mut network.comment);
     if let Some(mut usages) = tree.texts("usages") {
         network.for_vms = usages.any(|usage| usage == "vm");
     }

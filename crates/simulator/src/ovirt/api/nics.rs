@@ -3,12 +3,13 @@
 use super::call::{Call, Done, Outcome, require};
 use super::found::{Found, Lookup, parse_id};
 use super::kind::Kind;
+use super::owner::Owner;
 use super::view::View;
 use super::{refs, reported_devices, statistics};
 use crate::ovirt::fault::Fault;
 use crate::ovirt::lifecycle::commands::idle;
 use crate::ovirt::messages::{Attempt, attempt};
-use crate::ovirt::model::{FilterParameter, Nic, Template, Vm, canonical_mac};
+use crate::ovirt::model::{FilterParameter, Nic, Vm, canonical_mac};
 use crate::ovirt::representation::Tree;
 use crate::ovirt::representation::types::{NETWORK_FILTER_PARAMETER, NIC};
 use crate::ovirt::state::State;
@@ -16,31 +17,6 @@ use crate::ovirt::table::Id;
 
 const ADD: Attempt = attempt("add", "Interface");
 const EDIT: Attempt = attempt("edit", "Interface");
-
-/// Whose interfaces these are.
-#[derive(Clone, Copy)]
-pub(crate) enum Owner<'s> {
-    /// A VM's.
-    Vm(&'s Vm),
-    /// A template's.
-    Template(&'s Template),
-}
-
-impl<'s> Owner<'s> {
-    fn nics(self) -> &'s [Nic] {
-        match self {
-            Self::Vm(vm) => &vm.nics,
-            Self::Template(template) => &template.nics,
-        }
-    }
-
-    fn path(self) -> String {
-        match self {
-            Self::Vm(vm) => format!("vms/{}", vm.id),
-            Self::Template(template) => format!("templates/{}", template.id),
-        }
-    }
-}
 
 /// Writes an interface.
 pub(crate) fn render(view: &mut View, element: &'static str, owner: Owner, nic: &Nic) {
@@ -58,13 +34,10 @@ pub(crate) fn render(view: &mut View, element: &'static str, owner: Owner, nic: 
     view.out.text("plugged", nic.plugged);
     view.out.text("synced", true);
     view.maybe_reference("vnic_profile", "vnicprofiles", nic.profile);
-    match owner {
-        Owner::Vm(vm) => {
-            view.reference("vm", "vms", vm.id);
-            view.links(format_args!("{path}"), &["networkfilterparameters", "reporteddevices", "statistics"]);
-            view.actions(format_args!("{path}"), &["activate", "deactivate"]);
-        }
-        Owner::Template(template) => view.reference("template", "templates", template.id),
+    owner.refer(view);
+    if let Owner::Vm(_) = owner {
+        view.links(format_args!("{path}"), &["networkfilterparameters", "reporteddevices", "statistics"]);
+        view.actions(format_args!("{path}"), &["activate", "deactivate"]);
     }
     view.close();
 }
@@ -98,18 +71,8 @@ fn parameters<'s>(vm: &'s Vm, nic: &'s Nic, parts: &[&str]) -> Lookup<'s> {
         view.reference_to("nic", format_args!("vms/{}/nics/{}", vm.id, nic.id), nic.id);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("network_filter_parameters", "network_filter_parameter", move |view| {
-            nic.filter_parameters.iter().for_each(|parameter| write(view, "network_filter_parameter", parameter));
-        })),
-        [id] => {
-            let id = parse_id(id)?;
-            let parameter = nic.filter_parameters.iter().find(|parameter| parameter.id == id);
-            let parameter = parameter.ok_or_else(Fault::not_found)?;
-            Ok(Found::item("network_filter_parameter", move |view, element| write(view, element, parameter)))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    let names = ("network_filter_parameters", "network_filter_parameter");
+    Found::among(names, nic.filter_parameters.iter().collect(), |parameter| parameter.id, write, parts)
 }
 
 /// Adds an interface to a VM.
@@ -224,15 +187,9 @@ pub(crate) fn update(call: &mut Call, vm: Id, id: Id) -> Outcome {
         None
     };
     let nic = find(state, vm, id)?;
-    if let Some(name) = tree.text("name") {
-        nic.name = name.into();
-    }
-    if let Some(description) = tree.text("description") {
-        nic.description = description.into();
-    }
-    if let Some(interface) = tree.text("interface") {
-        nic.interface = interface.into();
-    }
+    tree.update("name", &mut nic.name);
+    tree.update("description", &mut nic.description);
+    tree.update("interface", &mut nic.interface);
     nic.plugged = tree.bool("plugged").unwrap_or(nic.plugged);
     nic.linked = tree.bool("linked").unwrap_or(nic.linked);
     nic.profile = profile.or(|| nic.profile);

@@ -71,31 +71,15 @@ pub(crate) fn sub<'s>(state: &'s State, dc: &'s DataCenter, parts: &[&str]) -> L
     match rest {
         [] => Ok(Found::item("quota", move |view, element| render(view, element, quota))),
         ["permissions", rest @ ..] => permissions::of(state, Object::Quota(quota.id), rest),
-        ["quotaclusterlimits"] => Ok(Found::list("quota_cluster_limits", "quota_cluster_limit", move |view| {
-            quota
-                .cluster_limits
-                .iter()
-                .for_each(|limit| render_cluster_limit(view, "quota_cluster_limit", quota, limit));
-        })),
-        ["quotastoragelimits"] => Ok(Found::list("quota_storage_limits", "quota_storage_limit", move |view| {
-            quota
-                .storage_limits
-                .iter()
-                .for_each(|limit| render_storage_limit(view, "quota_storage_limit", quota, limit));
-        })),
-        ["quotaclusterlimits", id] => {
-            let id = parse_id(id)?;
-            let limit = quota.cluster_limits.iter().find(|limit| limit.id == id).ok_or_else(Fault::not_found)?;
-            Ok(Found::item("quota_cluster_limit", move |view, element| {
-                render_cluster_limit(view, element, quota, limit);
-            }))
+        ["quotaclusterlimits", rest @ ..] => {
+            let names = ("quota_cluster_limits", "quota_cluster_limit");
+            let render = move |view: &mut View, element, limit: &_| render_cluster_limit(view, element, quota, limit);
+            Found::among(names, quota.cluster_limits.iter().collect(), |limit: &ClusterLimit| limit.id, render, rest)
         }
-        ["quotastoragelimits", id] => {
-            let id = parse_id(id)?;
-            let limit = quota.storage_limits.iter().find(|limit| limit.id == id).ok_or_else(Fault::not_found)?;
-            Ok(Found::item("quota_storage_limit", move |view, element| {
-                render_storage_limit(view, element, quota, limit);
-            }))
+        ["quotastoragelimits", rest @ ..] => {
+            let names = ("quota_storage_limits", "quota_storage_limit");
+            let render = move |view: &mut View, element, limit: &_| render_storage_limit(view, element, quota, limit);
+            Found::among(names, quota.storage_limits.iter().collect(), |limit: &StorageLimit| limit.id, render, rest)
         }
         _ => Err(Fault::not_found()),
     }
@@ -139,9 +123,7 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
 }
 
 fn configure(quota: &mut Quota, tree: &Tree) {
-    if let Some(description) = tree.text("description") {
-        quota.description = description.into();
-    }
+    tree.update("description", &mut quota.description);
     for (field, name) in [
         (&mut quota.cluster_soft_limit_pct, "cluster_soft_limit_pct"),
         (&mut quota.cluster_hard_limit_pct, "cluster_hard_limit_pct"),

@@ -1,8 +1,7 @@
 //! What the guest agent reports about a VM's interfaces, of the whole VM or of one interface.
 
-use super::found::{Found, Lookup, parse_id};
+use super::found::{Found, Lookup};
 use super::view::View;
-use crate::ovirt::fault::Fault;
 use crate::ovirt::model::{Nic, ReportedInterface, Vm};
 use crate::ovirt::table::Id;
 
@@ -33,19 +32,8 @@ pub(crate) fn sub<'s>(vm: &'s Vm, nic: Option<&'s Nic>, parts: &[&str]) -> Looku
         view.reference("vm", "vms", vm.id);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("reported_devices", "reported_device", move |view| {
-            for device in &devices {
-                write(view, "reported_device", device);
-            }
-        })),
-        [id] => {
-            let id = parse_id(id)?;
-            let device = devices.into_iter().find(|device| device_id(vm, device) == id).ok_or_else(Fault::not_found)?;
-            Ok(Found::item("reported_device", move |view, element| write(view, element, device)))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    let names = ("reported_devices", "reported_device");
+    Found::among(names, devices, move |device: &ReportedInterface| device_id(vm, device), write, parts)
 }
 
 /// A device's id follows from the VM and the hardware address, so that it can be looked up again.

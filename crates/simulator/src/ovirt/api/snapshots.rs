@@ -2,6 +2,7 @@
 
 use super::call::{Call, Done, Outcome};
 use super::found::{Found, Lookup, parse_id};
+use super::owner::Owner;
 use super::view::View;
 use super::{disks, nics};
 use crate::ovirt::delays;
@@ -62,7 +63,7 @@ pub(crate) fn sub<'s>(state: &'s State, vm: &'s Vm, parts: &[&str]) -> Lookup<'s
             let held = snapshot.frozen.as_ref().map_or(&vm.nics, |frozen| &frozen.nics);
             // An interface is shown where it is now: one that was removed since is not anywhere.
             for nic in held.iter().filter(|nic| vm.nics.iter().any(|present| present.id == nic.id)) {
-                nics::render(view, "nic", nics::Owner::Vm(vm), nic);
+                nics::render(view, "nic", Owner::Vm(vm), nic);
             }
         })),
         ["cdroms"] => Ok(Found::nothing("cdroms", "cdrom")),

@@ -1,8 +1,7 @@
 //! Statistics: figures about VMs, hosts, disks and interfaces. What the simulator has no figure for is zero.
 
-use super::found::{Found, Lookup, parse_id};
+use super::found::{Found, Lookup};
 use super::view::View;
-use crate::ovirt::fault::Fault;
 use crate::ovirt::model::{Disk, Host, Vm};
 use crate::ovirt::representation::decimal;
 use crate::ovirt::table::Id;
@@ -99,18 +98,9 @@ fn select<'s>(owner: &'static str, path: String, id: Id, figures: Vec<Figure>, p
         view.reference_to(owner, format_args!("{path}"), id);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("statistics", "statistic", move |view| {
-            figures.iter().enumerate().for_each(|(index, figure)| write(view, "statistic", index, figure));
-        })),
-        [wanted] => {
-            let wanted = parse_id(wanted)?;
-            let index = (0..figures.len()).find(|index| statistic_id(id, *index) == wanted);
-            let index = index.ok_or_else(Fault::not_found)?;
-            Ok(Found::item("statistic", move |view, element| write(view, element, index, &figures[index])))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    let all = (0..figures.len()).collect();
+    let render = move |view: &mut View, element, index: usize| write(view, element, index, &figures[index]);
+    Found::among(("statistics", "statistic"), all, move |index| statistic_id(id, index), render, parts)
 }
 
 /// A statistic's id follows from its owner's, so that it can be looked up again.

@@ -126,12 +126,8 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
         call.state.storage_domains.rename(id, name);
     }
     let domain = call.state.storage_domains.get_mut(id).ok_or_else(Fault::not_found)?;
-    if let Some(description) = tree.text("description") {
-        domain.description = description.into();
-    }
-    if let Some(comment) = tree.text("comment") {
-        domain.comment = comment.into();
-    }
+    tree.update("description", &mut domain.description);
+    tree.update("comment", &mut domain.comment);
     let number = |name| tree.int(name).and_then(|number| u64::try_from(number).ok());
     if let Some(gib) = number("critical_space_action_blocker") {
         domain.blocker_bytes = gib.saturating_mul(1 << 30);

@@ -1,7 +1,7 @@
 //! Tags: a tree of labels, and their assignment to VMs, templates and hosts.
 
 use super::call::{Call, Done, Outcome, require};
-use super::found::{Found, Lookup, parse_id};
+use super::found::{Found, Lookup};
 use super::kind::{Kind, Subject};
 use super::refs;
 use super::view::View;
@@ -37,19 +37,8 @@ pub(crate) fn assigned<'s>(state: &'s State, path: String, ids: &'s [Id], parts:
         body(view, tag);
         view.close();
     };
-    match parts {
-        [] => Ok(Found::list("tags", "tag", move |view| {
-            for tag in state.tags.iter().filter(|tag| ids.contains(&tag.id)) {
-                write(view, "tag", tag);
-            }
-        })),
-        [id] => {
-            let id = parse_id(id)?;
-            let tag = state.tags.get(id).filter(|_| ids.contains(&id)).ok_or_else(Fault::not_found)?;
-            Ok(Found::item("tag", move |view, element| write(view, element, tag)))
-        }
-        _ => Err(Fault::not_found()),
-    }
+    let assigned = state.tags.iter().filter(|tag| ids.contains(&tag.id)).collect();
+    Found::among(("tags", "tag"), assigned, |tag: &Tag| tag.id, write, parts)
 }
 
 /// Makes a tag.
@@ -87,9 +76,7 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
         state.tags.rename(id, name);
     }
     let tag = state.tags.get_mut(id).ok_or_else(Fault::not_found)?;
-    if let Some(description) = tree.text("description") {
-        tag.description = description.into();
-    }
+    tree.update("description", &mut tag.description);
     tag.parent = if id == NIL { None } else { parent.or(tag.parent) };
     Ok(Done::Updated { path: format!("tags/{id}") })
 }

@@ -4,6 +4,7 @@ use super::call::{Call, Done, Outcome, require};
 use super::disk_actions::duplicate;
 use super::found::{Found, Lookup};
 use super::kind::{Kind, Subject};
+use super::owner::Owner;
 use super::view::View;
 use super::vms::{config_body, configurable, sized, valid_name};
 use super::{disk_attachments, disks, graphics_consoles, nics, permissions, refs, tags};
@@ -54,9 +55,9 @@ pub(crate) fn render(view: &mut View, element: &'static str, template: &Template
 pub(crate) fn at<'s>(state: &'s State, template: &'s Template, parts: &[&str]) -> Lookup<'s> {
     match parts {
         [] => Ok(Found::subject(Subject::Template(template))),
-        ["diskattachments", rest @ ..] => disk_attachments::sub(disk_attachments::Owner::Template(template), rest),
-        ["nics", rest @ ..] => nics::sub(nics::Owner::Template(template), rest),
-        ["graphicsconsoles", rest @ ..] => graphics_consoles::sub(graphics_consoles::Owner::Template(template), rest),
+        ["diskattachments", rest @ ..] => disk_attachments::sub(Owner::Template(template), rest),
+        ["nics", rest @ ..] => nics::sub(Owner::Template(template), rest),
+        ["graphicsconsoles", rest @ ..] => graphics_consoles::sub(Owner::Template(template), rest),
         ["tags", rest @ ..] => tags::assigned(state, format!("templates/{}", template.id), &template.tags, rest),
         ["permissions", rest @ ..] => permissions::of(state, Object::Template(template.id), rest),
         ["cdroms"] => Ok(Found::nothing("cdroms", "cdrom")),
@@ -212,12 +213,8 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
     }
     let template = state.templates.get_mut(id).ok_or_else(Fault::not_found)?;
     template.config = config;
-    if let Some(description) = tree.text("description") {
-        template.description = description.into();
-    }
-    if let Some(comment) = tree.text("comment") {
-        template.comment = comment.into();
-    }
+    tree.update("description", &mut template.description);
+    tree.update("comment", &mut template.comment);
     if let Some(name) = tree.sub("version").and_then(|version| version.text("version_name")) {
         template.version.name = name.into();
     }

@@ -78,9 +78,7 @@ fn name_is_free(state: &State, network: Id, name: &str, own: Option<Id>, action:
 }
 
 fn configure(profile: &mut VnicProfile, tree: &Tree) {
-    if let Some(description) = tree.text("description") {
-        profile.description = description.into();
-    }
+    tree.update("description", &mut profile.description);
     for name in CONFIGURABLE {
         if let Some(value) = tree.get(name) {
             profile.config.set(name, value.clone());

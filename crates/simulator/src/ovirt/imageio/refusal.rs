@@ -30,6 +30,12 @@ impl Refusal {
         Self { available, ..Self::new(StatusCode::RANGE_NOT_SATISFIABLE, message) }
     }
 
+    /// Nothing more came.
+    pub(super) fn too_slow() -> Self {
+        let message = "The request body did not arrive in time".to_owned();
+        Self { close: true, ..Self::new(StatusCode::REQUEST_TIMEOUT, message) }
+    }
+
     pub(super) fn not_found(message: String) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }

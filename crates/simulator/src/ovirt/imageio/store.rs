@@ -7,11 +7,12 @@
 //! Copies share their file with the original until one of them is written to. So copying a disk, which is what making
 //! templates and machines consists of, takes no time and no space, and no copy depends on its original staying around.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
@@ -83,8 +84,9 @@ pub struct ImageStore {
     _temporary: Option<tempfile::TempDir>,
     /// Held while files change their names. Never held while data is copied.
     names: Mutex<()>,
-    /// Held while an image is converted or stops sharing its file, so that two connections do not both do it.
-    conversions: Mutex<()>,
+    /// One per image that was ever transferred, held while it is converted or stops sharing its file, so that two
+    /// connections do not both do it and connections to other images do not wait for it.
+    conversions: Mutex<HashMap<Uuid, Arc<Mutex<()>>>>,
 }
 
 impl ImageStore {
@@ -98,7 +100,7 @@ impl ImageStore {
                 remove_file(&path)?;
             }
         }
-        Ok(Self { dir, _temporary: None, names: Mutex::new(()), conversions: Mutex::new(()) })
+        Ok(Self { dir, _temporary: None, names: Mutex::default(), conversions: Mutex::default() })
     }
 
     /// Keeps images in a directory that is removed when the store is dropped.
@@ -113,7 +115,8 @@ impl ImageStore {
     ///
     /// May take as long as copying the image takes.
     pub(crate) fn image(&self, image: Uuid, spec: Spec) -> Result<Image, ImageError> {
-        let _converting = lock(&self.conversions);
+        let conversion = lock(&self.conversions).entry(image).or_default().clone();
+        let _converting = lock(&conversion);
         let face = Face::of(spec.transfer_format);
         match face {
             Face::Guest => self.show_guest(image)?,
@@ -208,16 +211,21 @@ impl Images for ImageStore {
             remove_file(&self.path(to, face))?;
             let (source, path) = (self.path(from, face), self.path(to, face));
             match fs::hard_link(&source, &path) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(failed("share", &source)(e));
+                Ok(()) => {}
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                // Too many copies, or a file system that cannot share files.
+                Err(_) => {
+                    let new = Replacement::create(&path)?;
+                    sparse::copy(&open(&source)?, &new.file).map_err(failed("write", &new.path))?;
+                    new.put_in_place(&path)?;
                 }
-                _ => {}
             }
         }
         Ok(())
     }
 
     fn remove(&self, image: Uuid) -> Result<(), ImageError> {
+        lock(&self.conversions).remove(&image);
         let _names = lock(&self.names);
         Face::ALL.into_iter().try_for_each(|face| remove_file(&self.path(image, face)))
     }
@@ -334,7 +342,7 @@ fn remove_file(path: &Path) -> Result<(), ImageError> {
 }
 
 /// The locks protect files, not memory, so a panic elsewhere does not spoil them.
-fn lock(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -19,6 +19,9 @@ use crate::core::body::{self, Body};
 const PIECE: usize = 1 << 20;
 /// The longest `PATCH` message.
 const MESSAGE_LIMIT: usize = 64 * 1024;
+/// How long a client may be silent in the middle of a body. A transfer with a request under way is never idle, so whoever
+/// stops sending has to be sent away.
+const SILENCE_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a client may take to send a `PATCH` message.
 const MESSAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -94,7 +97,8 @@ impl Call<'_> {
 async fn next_piece(body: &mut Incoming) -> Result<Option<Bytes>, Refusal> {
     let mut piece = BytesMut::new();
     while piece.len() < PIECE {
-        match body.frame().await {
+        let frame = tokio::time::timeout(SILENCE_TIMEOUT, body.frame()).await;
+        match frame.map_err(|_| Refusal::too_slow())? {
             None => break,
             Some(Ok(frame)) => {
                 if let Ok(data) = frame.into_data() {
@@ -126,7 +130,7 @@ async fn read_message(body: &mut Incoming) -> Result<Message, Refusal> {
     let bytes = match collected.await {
         Ok(Ok(collected)) => collected.to_bytes(),
         Ok(Err(error)) => return Err(Refusal::bad_request(format!("Cannot read the message: {error}"))),
-        Err(_) => return Err(Refusal::bad_request("The message did not arrive in time".to_owned())),
+        Err(_) => return Err(Refusal::too_slow()),
     };
     serde_json::from_slice(&bytes).map_err(|error| Refusal::bad_request(format!("Invalid JSON message {error}")))
 }

@@ -11,7 +11,7 @@ use crate::ovirt::state::State;
 pub(crate) fn arm(state: &mut State) {
     let broken = state.affinity_groups.iter().any(|group| !scheduler::offenders(state, group).is_empty());
     if broken && !state.agenda.has(Due::EnforceAffinity) {
-        let at = crate::core::Instant(state.now.0 + delays::AFFINITY_ENFORCEMENT);
+        let at = state.after(delays::AFFINITY_ENFORCEMENT);
         state.agenda.add(at, Due::EnforceAffinity);
     }
 }

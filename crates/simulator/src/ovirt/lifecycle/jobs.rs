@@ -1,6 +1,5 @@
 //! Jobs: what the engine reports about a command, by the correlation id of the request.
 
-use crate::core::Instant;
 use crate::ovirt::agenda::Due;
 use crate::ovirt::delays;
 use crate::ovirt::model::{Job, JobStatus, Step};
@@ -50,7 +49,7 @@ pub(crate) fn end(state: &mut State, id: Id, status: JobStatus) {
 
 /// Ends a job a moment after what it did can be seen.
 pub(crate) fn end_soon(state: &mut State, id: Id) {
-    let at = Instant(state.now.0 + delays::JOB_LAG);
+    let at = state.after(delays::JOB_LAG);
     state.agenda.add(at, Due::JobEnds(id));
 }
 
@@ -66,7 +65,7 @@ fn forget_old(state: &mut State) {
     let now = state.now;
     let old = |job: &Job| {
         let kept = if job.status == JobStatus::Failed { delays::FAILED_JOB_KEPT } else { delays::JOB_KEPT };
-        job.auto_cleared && job.ended.is_some_and(|ended| ended.0 + kept < now.0)
+        job.auto_cleared && job.ended.is_some_and(|ended| ended.0.saturating_add(kept) < now.0)
     };
     // Looking at every job for each new one would make many jobs slow; once in a while is enough.
     if state.jobs.len().is_power_of_two() || state.jobs.len().is_multiple_of(256) {

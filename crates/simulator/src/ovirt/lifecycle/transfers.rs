@@ -6,7 +6,6 @@ use super::jobs;
 use super::operations;
 use super::removal;
 use super::transfer::{Event, Illegal, next};
-use crate::core::Instant;
 use crate::ovirt::agenda::Due;
 use crate::ovirt::delays;
 use crate::ovirt::imageio::Format;
@@ -133,7 +132,7 @@ fn idle(state: &mut State, id: Id) {
         // A request that takes long is not idle, even if it moves nothing: a checksum of a large image, for example.
         transfer.touched = state.now;
     }
-    if state.now.0 < transfer.touched.0 + Duration::from_secs(transfer.inactivity_secs) {
+    if state.now < transfer.idle_at() {
         return watch(state, id);
     }
     let event = match (transfer.timeout_policy, transfer.direction) {
@@ -146,7 +145,7 @@ fn idle(state: &mut State, id: Id) {
 /// Sees to it that the transfer is looked at when it has been idle for too long.
 fn watch(state: &mut State, id: Id) {
     let Some(transfer) = state.transfers.get_mut(id).filter(|transfer| transfer.inactivity_secs > 0) else { return };
-    let at = Instant(transfer.touched.0.saturating_add(Duration::from_secs(transfer.inactivity_secs)));
+    let at = transfer.idle_at();
     transfer.pending = Some(state.agenda.add(at, Due::Transfer(id, Event::Idle)));
 }
 

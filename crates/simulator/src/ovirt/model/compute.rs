@@ -62,7 +62,7 @@ pub(crate) struct Host {
 impl Host {
     /// Its processors.
     pub(crate) fn cpus(&self) -> u32 {
-        self.sockets * self.cores * self.threads
+        self.sockets.saturating_mul(self.cores).saturating_mul(self.threads)
     }
 
     /// The memory that it has promised to VMs.

@@ -39,6 +39,13 @@ pub(crate) struct StorageDomain {
     pub(crate) backup: bool,
 }
 
+impl Transfer {
+    /// When it will have been idle for too long, if nothing moves until then.
+    pub(crate) fn idle_at(&self) -> Instant {
+        Instant(self.touched.0.saturating_add(std::time::Duration::from_secs(self.inactivity_secs)))
+    }
+}
+
 impl StorageDomain {
     /// The space that is left.
     pub(crate) fn available_bytes(&self) -> u64 {
@@ -101,6 +108,39 @@ pub(crate) struct Disk {
     pub(crate) backing: Option<Id>,
     /// What its content came from, as a guest may be told.
     pub(crate) origin: Option<Box<str>>,
+}
+
+impl Disk {
+    /// An empty disk that is still locked and in no storage domain. The rest is what most disks have.
+    pub(crate) fn blank(id: Id, image: Id, name: &str, created: Instant) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            description: "".into(),
+            status: DiskStatus::Locked,
+            image,
+            format: DiskFormat::Cow,
+            sparse: true,
+            provisioned_bytes: 0,
+            initial_bytes: 0,
+            actual_bytes: 0,
+            snapshot_bytes: 0,
+            storage_domains: Vec::new(),
+            profile: None,
+            quota: None,
+            content: "data".into(),
+            backup: "none".into(),
+            qcow_version: "qcow2_v3".into(),
+            shareable: false,
+            wipe_after_delete: false,
+            propagate_errors: false,
+            created,
+            vms: Vec::new(),
+            template: None,
+            backing: None,
+            origin: None,
+        }
+    }
 }
 
 /// A transfer of an image between a client and a disk.

@@ -138,6 +138,13 @@ impl Tree {
         self.get(name)?.as_str()
     }
 
+    /// Sets `kept` to the text of a field, if the field is there.
+    pub(crate) fn update(&self, name: &str, kept: &mut Box<str>) {
+        if let Some(text) = self.text(name) {
+            *kept = text.into();
+        }
+    }
+
     /// The number in a field.
     pub(crate) fn int(&self, name: &str) -> Option<i64> {
         match self.get(name)? {

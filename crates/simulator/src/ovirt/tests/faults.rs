@@ -40,9 +40,14 @@ fn a_vm_can_be_stuck_on_its_way_up() {
     lab.post(&format!("/vms/{vm}/start"), "<action/>").expect(200);
     lab.seconds(3600);
     assert_eq!(lab.status(&format!("/vms/{vm}")), "wait_for_launch");
+    let power = |lab: &mut Lab| -> serde_json::Value {
+        serde_json::from_str(&lab.admin("GET", &format!("/vms/{vm}/power"), "").unwrap().text).unwrap()
+    };
+    let seen = power(&mut lab);
+    assert_eq!((&seen["status"], &seen["requested"]), (&"wait_for_launch".into(), &"up".into()));
     lab.admin("POST", &format!("/locks/{vm}/release"), "").unwrap().expect(200);
     lab.run_out();
-    assert_eq!(lab.status(&format!("/vms/{vm}")), "up");
+    assert_eq!(power(&mut lab)["status"], "up");
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Whatever is sent, the answer is a fault that can be read, and never a panic.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::lab::{Answer, Lab};
+use crate::core::Instant;
 
 /// Every address that takes a body.
 const TAKERS: &[(&str, &str)] = &[
@@ -243,6 +246,34 @@ fn ids_that_are_none_lead_nowhere() {
     assert_eq!(answer.element("reason"), "Operation failed");
     let missing = target.lab.get("/vms/7a5b0000-0000-4000-8000-ffffffffffff").expect(404);
     assert_eq!(missing.text, "");
+}
+
+#[test]
+fn a_clock_that_was_moved_to_its_end_is_no_reason_to_panic() {
+    let mut target = Target::new();
+    target.lab.now = Instant(Duration::MAX);
+    for (method, path, body) in [
+        ("POST", "/vms/VM/start", "<action/>"),
+        ("POST", "/disks/DISK/copy", "<action/>"),
+        ("POST", "/imagetransfers", "<image_transfer><disk id=\"DISK\"/></image_transfer>"),
+        ("GET", "/vms/VM", ""),
+    ] {
+        let (path, body) = (target.path(path), target.path(body));
+        is_proper(&target.lab.call(method, &path, "application/xml", &body));
+        target.lab.run_out();
+    }
+}
+
+#[test]
+fn an_inventory_of_absurd_numbers_makes_a_world() {
+    let max = u64::MAX;
+    let lab = Lab::new(&format!(
+        "data_centers: [{{name: dc, networks: [{{name: n}}], storage_domains: [{{name: data, size_gib: {max}}}], \
+         clusters: [{{name: main, memory_overcommit_percent: {max}, hosts: [{{name: h, memory_gib: {max}, sockets: 4294967295, \
+         cores: 4294967295}}]}}]}}]\ntemplates: [{{name: t, cluster: main, memory_mib: {max}, \
+         disks: [{{storage_domain: data, size_gib: {max}}}]}}]\nvms: [{{name: v, cluster: main, template: t, running: true}}]"
+    ));
+    assert_eq!(lab.engine.state().vms.len(), 1);
 }
 
 proptest! {

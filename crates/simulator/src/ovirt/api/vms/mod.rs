@@ -16,6 +16,7 @@ pub(crate) use update::update;
 
 use super::found::{Found, Lookup};
 use super::kind::{Kind, Subject};
+use super::owner::Owner;
 use super::{
     devices, disk_attachments, graphics_consoles, nics, permissions, reported_devices, snapshots, statistics, tags,
 };
@@ -28,9 +29,9 @@ pub(crate) fn at<'s>(state: &'s State, vm: &'s Vm, parts: &[&str]) -> Lookup<'s>
     let path = || format!("vms/{}", vm.id);
     match parts {
         [] => Ok(Found::subject(Subject::Vm(vm))),
-        ["diskattachments", rest @ ..] => disk_attachments::sub(disk_attachments::Owner::Vm(vm), rest),
-        ["nics", rest @ ..] => nics::sub(nics::Owner::Vm(vm), rest),
-        ["graphicsconsoles", rest @ ..] => graphics_consoles::sub(graphics_consoles::Owner::Vm(vm), rest),
+        ["diskattachments", rest @ ..] => disk_attachments::sub(Owner::Vm(vm), rest),
+        ["nics", rest @ ..] => nics::sub(Owner::Vm(vm), rest),
+        ["graphicsconsoles", rest @ ..] => graphics_consoles::sub(Owner::Vm(vm), rest),
         ["reporteddevices", rest @ ..] => reported_devices::sub(vm, None, rest),
         ["snapshots", rest @ ..] => snapshots::sub(state, vm, rest),
         ["tags", rest @ ..] => tags::assigned(state, path(), &vm.tags, rest),

@@ -59,12 +59,8 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
         state.vms.rename(id, name);
     }
     let vm = state.vms.get_mut(id).ok_or_else(Fault::not_found)?;
-    if let Some(description) = tree.text("description") {
-        vm.description = description.into();
-    }
-    if let Some(comment) = tree.text("comment") {
-        vm.comment = comment.into();
-    }
+    tree.update("description", &mut vm.description);
+    tree.update("comment", &mut vm.comment);
     vm.instance_type = instance_type.or(vm.instance_type);
     vm.quota = quota.or(vm.quota);
     vm.cpu_profile = cpu_profile.or(vm.cpu_profile);
