@@ -72,7 +72,7 @@ pub(crate) async fn gather(
     for reason in bundle.missing() {
         context.printer.info(format_args!("  not to be had: {reason}"));
     }
-    let name = format!("log-bundle-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
+    let name = format!("log-bundle-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ"));
     bundle.write(&name, &dir.path(&format!("{name}.tar.gz")))
 }
 

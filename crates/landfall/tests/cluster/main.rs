@@ -9,6 +9,10 @@
 //! | [`failures`] | what cannot work, and what is left of it |
 //! | [`neighbours`] | several clusters in one engine, and lost install directories |
 //! | [`secrets`] | where secrets are, and where not |
+//! | [`standing`] | where an installation stands, at all its stages |
+//! | [`events`] | what programs read |
+//! | [`gathering`] | what is collected of a cluster that does not come up |
+//! | [`demo`] | the demonstration |
 //! | [`company`] | other commands beside an installation |
 //! | [`survey`] | from the questions to the configs |
 
@@ -18,8 +22,11 @@ mod company;
 #[path = "../cli/context.rs"]
 #[allow(dead_code, reason = "shared with the tests of the commands, which need more of it")]
 mod context;
+mod demo;
 mod engine;
+mod events;
 mod failures;
+mod gathering;
 mod install;
 mod interrupts;
 mod inventory;
@@ -30,6 +37,7 @@ mod network;
 mod place;
 mod process;
 mod secrets;
+mod standing;
 mod survey;
 #[path = "../terminal/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests of the survey, which need more of it")]

@@ -17,9 +17,27 @@ struct Event {
     description: String,
     #[serde(default)]
     severity: String,
-    /// Milliseconds since 1970.
     #[serde(default)]
-    time: Option<i64>,
+    time: Option<Time>,
+}
+
+/// Engines have written times as milliseconds since 1970 and as text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Time {
+    Milliseconds(i64),
+    Text(String),
+}
+
+impl Time {
+    fn text(self) -> String {
+        match self {
+            Self::Milliseconds(time) => {
+                jiff::Timestamp::from_millisecond(time).map(|time| time.to_string()).unwrap_or_default()
+            }
+            Self::Text(text) => text,
+        }
+    }
 }
 
 /// How far back events are looked for.
@@ -38,8 +56,7 @@ impl Client {
     pub async fn events_about(&self, name: &str) -> Result<Vec<String>, Error> {
         let Events { event } = self.get(&format!("events?max={RECENT}")).await?;
         let line = |event: Event| {
-            let time = event.time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok());
-            let time = time.map(|time| time.to_string()).unwrap_or_default();
+            let time = event.time.map(Time::text).unwrap_or_default();
             format!("{time} {} {}", event.severity, event.description)
         };
         Ok(event.into_iter().filter(|event| event.description.contains(name)).map(line).collect())
