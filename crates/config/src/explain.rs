@@ -81,7 +81,7 @@ fn render(title: &str, node: Node, required: bool) -> String {
 }
 
 /// The type in a few words, and whether the field has to be given.
-fn summary(node: Node, required: bool) -> String {
+pub(crate) fn summary(node: Node, required: bool) -> String {
     let mut words = kind_name(node, false);
     if required {
         words.push_str(", required");
@@ -118,14 +118,14 @@ fn kind_name(node: Node, plural: bool) -> String {
     }
 }
 
-fn children(node: Node) -> Vec<(&'static str, Node)> {
+pub(crate) fn children(node: Node) -> Vec<(&'static str, Node)> {
     match node.item().kind() {
         Kind::Object { fields, .. } | Kind::Choice(fields) => fields,
         _ => Vec::new(),
     }
 }
 
-fn is_required(parent: Node, segment: &Segment) -> bool {
+pub(crate) fn is_required(parent: Node, segment: &Segment) -> bool {
     match (parent.item().kind(), segment) {
         (Kind::Object { required, .. }, Segment::Key(key)) => required.contains(&key.as_str()),
         _ => false,

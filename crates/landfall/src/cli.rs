@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Version(commands::version::Version),
     /// Print a completion script for a shell
     Completion(commands::completion::Completion),
-    /// Print the reference of the command line as Markdown
+    /// Write the reference pages of the book into the directory that --dir names
     #[command(hide = true)]
     Docs(commands::docs::Docs),
 }

@@ -61,6 +61,6 @@ fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
         Command::Sim(sim) => commands::sim::run(sim),
         Command::Version(args) => commands::version::run(args, context),
         Command::Completion(args) => commands::completion::run(args),
-        Command::Docs(args) => commands::docs::run(args),
+        Command::Docs(args) => commands::docs::run(args, context),
     }
 }
