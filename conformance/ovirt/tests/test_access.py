@@ -56,17 +56,17 @@ def test_a_tag_name_is_used_once(system, world):
 def test_permissions_are_given_and_taken(system, world):
     roles = {role.name: role for role in system.roles_service().list()}
     assert roles["SuperUser"].administrative is True
-    assert roles["UserVmManager"].administrative is False
+    assert roles["UserRole"].administrative is False
     user = system.users_service().list(search="usrname=admin*")[0]
     vm = world.add_vm()
     permissions = world.vm_service(vm).permissions_service()
     before = {p.id for p in permissions.list()}
     given = permissions.add(
-        types.Permission(user=types.User(id=user.id), role=types.Role(id=roles["UserVmManager"].id))
+        types.Permission(user=types.User(id=user.id), role=types.Role(id=roles["UserRole"].id))
     )
     now = {p.id: p for p in permissions.list()}
     assert set(now) - before == {given.id}
-    assert now[given.id].role.id == roles["UserVmManager"].id
+    assert now[given.id].role.id == roles["UserRole"].id
     assert now[given.id].user.id == user.id
     permissions.permission_service(given.id).remove()
     assert {p.id for p in permissions.list()} == before

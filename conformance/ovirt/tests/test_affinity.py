@@ -19,7 +19,7 @@ def add_group(world, positive, enforcing, vms=()):
         types.AffinityGroup(
             name=world.name("group"),
             description="made by a test",
-            priority=5,
+            priority=5.0,
             vms_rule=types.AffinityRule(enabled=True, positive=positive, enforcing=enforcing),
             hosts_rule=types.AffinityRule(enabled=False, positive=True, enforcing=False),
             vms=[types.Vm(id=vm.id) for vm in vms] or None,
@@ -159,7 +159,7 @@ def test_a_broken_rule_is_repaired_by_migration(world):
 
 def test_affinity_labels_bind_vms_to_hosts(system, world):
     labels = system.affinity_labels_service()
-    label = labels.add(types.AffinityLabel(name=world.name("label")))
+    label = labels.add(types.AffinityLabel(name=world.name("label"), has_implicit_affinity_group=True))
     service = labels.label_service(label.id)
     (vm,) = add_vms(world, 1)
     chosen = world.hosts[-1]

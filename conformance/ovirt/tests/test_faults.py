@@ -112,7 +112,8 @@ def test_a_reset_before_anything_happened(fault, fresh, module_world):
     fault(f"POST {VMS} first=1 reset")
     with pytest.raises(sdk.Error) as seen:
         fresh.vms_service().add(blank_vm(module_world, name))
-    assert curl_code(seen) == pycurl.E_RECV_ERROR
+    assert curl_code(seen) in (pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR)
+    assert "reset" in str(seen.value)
     assert module_world.system.vms_service().list(search=f"name={name}") == []
     module_world.add_vm(name)
 
@@ -165,9 +166,6 @@ def test_latency_beyond_the_clients_patience(fault, connect, faulty):
     with pytest.raises(sdk.Error) as seen:
         hasty.system_service().clusters_service().list()
     assert curl_code(seen) == pycurl.E_OPERATION_TIMEDOUT
-    fault("POST /ovirt-engine/sso/oauth/token first=1 latency=100s")
-    with pytest.raises(sdk.TimeoutError):
-        connect(faulty, timeout=1).system_service().clusters_service().list()
 
 
 def test_an_expired_token_is_replaced_silently_when_the_password_is_known(fault, faulty, connect):

@@ -4,7 +4,7 @@ import ovirtsdk4 as sdk
 import pytest
 from ovirtsdk4 import types
 
-NAMES = ["list-alpha", "list-beta", "list-beta_2", "list-gamma one", "List-Delta"]
+NAMES = ["list-alpha", "list-beta", "list-beta_2", "list-gamma.1", "List-Delta"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,7 +61,7 @@ def test_hrefs_lead_back_to_the_same_entity(system, connection, world):
     ("search", "expected"),
     [
         ("name=list-alpha", ["list-alpha"]),
-        ('name="list-gamma one"', ["list-gamma one"]),
+        ('name="list-gamma.1"', ["list-gamma.1"]),
         ("name=list-beta", ["list-beta"]),
         ("name=list-b*", ["list-beta", "list-beta_2"]),
         ("name=list-beta_2", ["list-beta_2"]),

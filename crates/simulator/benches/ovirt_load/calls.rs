@@ -55,7 +55,7 @@ impl Installer {
             Self::ListTagged => "GET vms?search=tag= (10 found)",
             Self::Page => "GET vms?search=sortby name page 2&max=100",
             Self::ListAll => "GET vms (all)",
-            Self::FindDisk => "GET disks?search=name=",
+            Self::FindDisk => "GET disks?search=name= and vm_names=",
             Self::JobsByCorrelation => "GET jobs?search=correlation_id=",
         }
     }
@@ -121,7 +121,9 @@ impl Scene {
                 Installer::ListTagged => get("/vms?search=tag%3Dours"),
                 Installer::Page => get("/vms?search=sortby+name+page+2&max=100"),
                 Installer::ListAll => get("/vms"),
-                Installer::FindDisk => get("/disks?search=name%3Dfcos"),
+                Installer::FindDisk => {
+                    get(&format!("/disks?search=name%3Dfcos+and+vm_names%3Dours-{}", number % TAGGED as usize + 1))
+                }
                 Installer::JobsByCorrelation => get("/jobs?search=correlation_id%3Dnone"),
             }
         }

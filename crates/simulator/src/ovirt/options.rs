@@ -23,9 +23,13 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub images: Option<PathBuf>,
 
-    /// Address and port to serve image transfers on; port 0 takes a free one
+    /// Address and port to serve image transfers on, for all hosts; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
     pub imageio_listen: String,
+
+    /// Address and port to serve image transfers on, as the engine's proxy does; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub imageio_proxy_listen: String,
 
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]

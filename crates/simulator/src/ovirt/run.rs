@@ -44,7 +44,8 @@ pub enum Error {
 /// Starts an engine and its image endpoint.
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
-    let imageio = stage.bind(&options.imageio_listen).await?;
+    let hosts = stage.bind(&options.imageio_listen).await?;
+    let proxy = stage.bind(&options.imageio_proxy_listen).await?;
     let beside = options.simulator.state.as_ref().map(|state| state.with_extension("images"));
     let store = match options.images.clone().or(beside) {
         Some(directory) => ImageStore::open(directory)?,
@@ -64,10 +65,10 @@ pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
         .with_epoch(stage.epoch())
         .with_certificates(certificates)
         .with_administrator(options.user.as_deref(), options.password.as_deref())
-        .with_images(store.clone(), imageio.url(), imageio.url());
+        .with_images(store.clone(), hosts.url(), proxy.url());
     Ok(stage.start(engine, |world| {
-        let tickets = Arc::new(SharedEngine(world.clone()));
-        vec![imageio.serve("imageio", ImageIo::new(store, tickets))]
+        let service = ImageIo::new(store, Arc::new(SharedEngine(world.clone())));
+        vec![hosts.serve("imageio", service.clone()), proxy.serve("imageio-proxy", service)]
     })?)
 }
 

@@ -57,6 +57,11 @@ impl Sessions {
         self.0.remove(token).is_some()
     }
 
+    /// Forgets the tokens of a user.
+    pub(crate) fn revoke_user(&mut self, user: Id) {
+        self.0.retain(|_, session| session.user != user);
+    }
+
     /// Forgets all tokens: for tests of clients.
     pub(crate) fn revoke_all(&mut self) -> usize {
         let count = self.0.len();

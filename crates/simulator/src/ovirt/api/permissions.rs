@@ -138,7 +138,15 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
 
 /// Drops the permissions on something that is gone.
 pub(crate) fn forget(state: &mut State, object: Object) {
-    let gone: Vec<Id> =
-        state.permissions.iter().filter(|permission| permission.object == object).map(|given| given.id).collect();
+    drop_where(state, |permission| permission.object == object);
+}
+
+/// Drops the permissions of somebody who is gone.
+pub(crate) fn forget_holder(state: &mut State, holder: Holder) {
+    drop_where(state, |permission| permission.holder == holder);
+}
+
+fn drop_where(state: &mut State, doomed: impl Fn(&Permission) -> bool) {
+    let gone: Vec<Id> = state.permissions.iter().filter(|given| doomed(given)).map(|given| given.id).collect();
     gone.into_iter().for_each(|id| drop(state.permissions.remove(id)));
 }

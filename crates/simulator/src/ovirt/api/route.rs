@@ -133,6 +133,7 @@ fn post(call: &mut Call, parts: &[&str]) -> Outcome {
         ["tags"] => tags::add(call),
         ["templates"] => templates::add(call),
         ["templates", id, "tags"] => tags::assign(call, Kind::Template, existing(call, Kind::Template, id)?),
+        ["users"] => users::add(call),
         ["users", id, "permissions"] => {
             let user = existing(call, Kind::User, id)?;
             permissions::add_for(call, Holder::User(user))
@@ -247,6 +248,7 @@ fn delete(call: &mut Call, parts: &[&str]) -> Outcome {
         ["tags", id] => tags::remove(call, existing(call, Kind::Tag, id)?),
         ["templates", id] => templates::remove(call, existing(call, Kind::Template, id)?),
         ["templates", id, "tags", tag] => tags::unassign(call, Kind::Template, parse_id(id)?, parse_id(tag)?),
+        ["users", id] => users::remove(call, existing(call, Kind::User, id)?),
         ["vms", id] => vms::remove(call, existing(call, Kind::Vm, id)?),
         ["vms", vm, "affinitylabels", id] => {
             affinity_labels::remove_member(call, parse_id(id)?, Kind::Vm, parse_id(vm)?)

@@ -1,12 +1,16 @@
 //! Users.
 
+use super::call::{Call, Done, Outcome, require};
 use super::found::{Found, Lookup};
 use super::kind::{Kind, Subject};
 use super::view::View;
 use super::{catalogue, permissions};
 use crate::ovirt::fault::Fault;
+use crate::ovirt::messages::attempt;
 use crate::ovirt::model::{Holder, User};
+use crate::ovirt::representation::types::USER;
 use crate::ovirt::state::State;
+use crate::ovirt::table::Id;
 
 const LINKS: &[&str] = &["options", "permissions", "roles", "sshpublickeys", "tags"];
 
@@ -52,6 +56,43 @@ pub(crate) fn at<'s>(state: &'s State, user: &'s User, parts: &[&str]) -> Lookup
         ["options"] => Ok(Found::nothing("user_options", "user_option")),
         _ => Err(Fault::not_found()),
     }
+}
+
+/// Lets somebody of a directory in. The simulated directory has everybody, and their password is their name.
+pub(crate) fn add(call: &mut Call) -> Outcome {
+    let tree = call.read(&USER)?;
+    let name = require(&tree, "User", "user_name", "add")?;
+    let state = &mut *call.state;
+    let domain = tree.sub("domain").and_then(|domain| domain.text("name").or_else(|| domain.text("id")));
+    let (principal, profile) = name.rsplit_once('@').unwrap_or((name, "internal"));
+    let profile = profile.strip_suffix("-authz").unwrap_or(profile);
+    let login = format!("{principal}@{profile}");
+    if let Some(user) = state.users.iter().find(|user| *user.login == *login) {
+        return Ok(Done::Created { path: format!("users/{}", user.id), job: None });
+    }
+    let id = state.new_id();
+    state.users.insert(User {
+        id,
+        name: principal.into(),
+        last_name: "".into(),
+        login: login.into(),
+        email: "".into(),
+        password: principal.into(),
+        domain: domain.map_or_else(|| format!("{profile}-authz"), str::to_owned).into(),
+    });
+    Ok(Done::Created { path: format!("users/{id}"), job: None })
+}
+
+/// Shuts somebody out, and takes all permissions with it.
+pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
+    let state = &mut *call.state;
+    if state.cause.user == Some(id) {
+        return Err(attempt("remove", "User").conflict("Removing the logged-in user is not allowed."));
+    }
+    state.users.remove(id).ok_or_else(Fault::not_found)?;
+    state.sessions.revoke_user(id);
+    permissions::forget_holder(state, Holder::User(id));
+    Ok(Done::Removed { job: None })
 }
 
 impl User {

@@ -129,6 +129,10 @@ fn idle(state: &mut State, id: Id) {
     if transfer.phase != Phase::Transferring {
         return;
     }
+    if transfer.active {
+        // A request that takes long is not idle, even if it moves nothing: a checksum of a large image, for example.
+        transfer.touched = state.now;
+    }
     if state.now.0 < transfer.touched.0 + Duration::from_secs(transfer.inactivity_secs) {
         return watch(state, id);
     }

@@ -208,7 +208,7 @@ pub(super) fn visit<'s>(state: &'s State, subject: Subject<'s>, field: &str, vis
             "architecture" => visit(Datum::Text("x86_64")),
             "version_name" => visit(Datum::Text(&template.version.name)),
             "version_number" => visit(number(template.version.number.into())),
-            "tag" => template.tags.iter().for_each(|tag| name_of(&state.tags, Some(*tag), visit)),
+            "tag" => tags(state, &template.tags, visit),
             _ => {}
         },
         Subject::InstanceType(kind) => match field {
@@ -249,7 +249,7 @@ pub(super) fn visit<'s>(state: &'s State, subject: Subject<'s>, field: &str, vis
             "memory" => visit(number(host.memory_bytes >> 20)),
             "active_vms" => visit(number(host.vms.len() as u64)),
             "architecture" => visit(Datum::Text("x86_64")),
-            "tag" => host.tags.iter().for_each(|tag| name_of(&state.tags, Some(*tag), visit)),
+            "tag" => tags(state, &host.tags, visit),
             _ => {}
         },
         Subject::Cluster(cluster) => match field {
@@ -365,7 +365,7 @@ fn visit_vm<'s>(state: &'s State, vm: &'s Vm, field: &str, visit: &mut dyn FnMut
         "cluster" => name_of(&state.clusters, Some(vm.cluster), visit),
         "datacenter" => name_of(&state.data_centers, state.data_center_of(vm.cluster), visit),
         "on_host" => name_of(&state.hosts, vm.host, visit),
-        "tag" => vm.tags.iter().for_each(|tag| name_of(&state.tags, Some(*tag), visit)),
+        "tag" => tags(state, &vm.tags, visit),
         "type" => visit(Datum::Text(vm.config.text("type").unwrap_or_default())),
         "os" => visit(Datum::Text(vm.os_type())),
         "quota" => name_of(&state.quotas, vm.quota, visit),
@@ -496,6 +496,19 @@ fn name_of<'s, T: Entity>(table: &'s crate::ovirt::table::Table<T>, id: Option<I
     if let Some(row) = id.and_then(|id| table.get(id)) {
         visit(Datum::Text(row.name()));
     }
+}
+
+/// What has a tag has those above it too.
+fn tags<'s>(state: &'s State, assigned: &[Id], visit: &mut dyn FnMut(Datum<'s>)) {
+    for tag in assigned.iter().flat_map(|tag| lineage(state, *tag)) {
+        name_of(&state.tags, Some(tag), visit);
+    }
+}
+
+/// A tag and the tags above it.
+pub(super) fn lineage(state: &State, tag: Id) -> impl Iterator<Item = Id> {
+    let parent = |tag: &Id| state.tags.get(*tag).and_then(|tag| tag.parent);
+    std::iter::successors(Some(tag), parent).take(state.tags.len())
 }
 
 fn severity(severity: Severity) -> u64 {

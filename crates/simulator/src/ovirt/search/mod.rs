@@ -7,7 +7,7 @@ mod parser;
 
 use std::cmp::Ordering;
 
-use fields::{Datum, fields, object, related, visit};
+use fields::{Datum, fields, lineage, object, related, visit};
 use lexer::Operator;
 pub(crate) use lexer::SyntaxError;
 use matching::Pattern;
@@ -167,11 +167,12 @@ fn indexed<'s>(state: &'s State, kind: Kind, filter: &Filter) -> Option<Subjects
     }
 }
 
-/// The VMs with the tag of that name, in the order of their names.
+/// The VMs with the tag of that name or one below it, in the order of their names.
 fn tagged<'s>(state: &'s State, name: &str) -> Subjects<'s> {
-    let tags = state.tags.prefixed(name).filter(|tag| tag.name.eq_ignore_ascii_case(name));
-    let mut vms: Vec<_> =
-        tags.filter_map(|tag| state.tagged.get(&tag.id)).flatten().filter_map(|vm| state.vms.get(*vm)).collect();
+    let name = name.to_lowercase();
+    let named = |tag: Id| state.tags.get(tag).is_some_and(|tag| tag.name.to_lowercase() == name);
+    let tags = state.tagged.iter().filter(|(tag, _)| lineage(state, **tag).any(named));
+    let mut vms: Vec<_> = tags.flat_map(|(_, vms)| vms).filter_map(|vm| state.vms.get(*vm)).collect();
     vms.sort_by_cached_key(|vm| (vm.name.to_lowercase(), vm.id));
     vms.dedup_by_key(|vm| vm.id);
     Box::new(vms.into_iter().map(Subject::Vm))

@@ -338,9 +338,9 @@ fn begin(state: &mut State, id: Id, (copies, bytes): (Vec<Copy>, u64), clone: bo
     Some(operations::begin(state, &description, Work::CreateVm { vm: id, copies, source }, takes))
 }
 
-/// Who makes a VM manages it.
+/// Who makes a VM manages it; administrators do so anyway.
 fn own(state: &mut State, vm: Id) {
-    if let Some(user) = state.cause.user {
+    if let Some(user) = state.cause.user.filter(|user| !state.is_administrator(*user)) {
         permissions::grant(state, roles::USER_VM_MANAGER, Holder::User(user), Object::Vm(vm));
     }
 }

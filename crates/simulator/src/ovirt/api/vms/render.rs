@@ -34,7 +34,7 @@ pub(crate) fn render(view: &mut View, element: &'static str, vm: &Vm) {
     view.names(&vm.name, &vm.description, &vm.comment);
     let config = match &vm.next_run {
         Some(next) if view.params.flag("next_run") == Some(true) => next,
-        _ => vm.effective(),
+        _ => &vm.config,
     };
     config_body(view, config);
     view.date("creation_time", vm.created);
