@@ -5,6 +5,7 @@ pub mod body;
 pub mod clock;
 mod connection;
 pub mod faults;
+mod flight;
 mod front;
 pub mod guest;
 mod identity;

@@ -24,7 +24,11 @@ use tokio_util::task::TaskTracker;
 
 use super::body::Body;
 use super::connection::{ConnectionControl, Hangup, Socket};
+use super::flight;
 use super::identity::Identity;
+
+/// How long a connection without requests in flight may take to close when the server stops.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What a service answers: a response, or the end of the connection.
 pub type Reply = Result<hyper::Response<Body>, Hangup>;
@@ -191,35 +195,41 @@ impl Connections {
     where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
+        let flights = TaskTracker::new();
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
-            .serve_connection(TokioIo::new(io), self.service(&control, CancellationToken::new()));
-        self.run(connection, &control, std::future::pending()).await;
+            .serve_connection(TokioIo::new(io), self.service(&control, &flights, CancellationToken::new()));
+        self.run(connection, &control, &flights, std::future::pending()).await;
     }
 
     async fn serve_http2<I>(&self, io: I, control: ConnectionControl)
     where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let spoke = CancellationToken::new();
+        let (flights, spoke) = (TaskTracker::new(), CancellationToken::new());
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(self.limits.header_timeout)
-            .serve_connection(TokioIo::new(io), self.service(&control, spoke.clone()));
+            .serve_connection(TokioIo::new(io), self.service(&control, &flights, spoke.clone()));
         // HTTP/2 has no timeout for headers of its own, so a client that never asks anything is dropped here.
         let silence = async {
             if tokio::time::timeout(self.limits.header_timeout, spoke.cancelled()).await.is_ok() {
                 std::future::pending::<()>().await;
             }
         };
-        self.run(connection, &control, silence).await;
+        self.run(connection, &control, &flights, silence).await;
     }
 
     /// Serves until the client leaves, the service hangs up, the client is silent for too long, or the server stops and
     /// what is in flight is done.
-    async fn run<C>(&self, connection: C, control: &ConnectionControl, silence: impl Future<Output = ()>)
-    where
+    async fn run<C>(
+        &self,
+        connection: C,
+        control: &ConnectionControl,
+        flights: &TaskTracker,
+        silence: impl Future<Output = ()>,
+    ) where
         C: GracefulConnection<Error = hyper::Error>,
     {
         let mut connection = pin!(connection);
@@ -229,9 +239,16 @@ impl Connections {
             () = silence => return,
             () = self.stopping.cancelled() => {
                 connection.as_mut().graceful_shutdown();
+                flights.close();
+                // An HTTP/2 client that does nothing does not even take leave, and would be waited for in vain.
+                let landed = async {
+                    flights.wait().await;
+                    tokio::time::sleep(LEAVE_TIMEOUT).await;
+                };
                 select! {
                     ended = connection => ended,
                     () = control.hung_up() => return,
+                    () = landed => return,
                 }
             }
         };
@@ -240,20 +257,22 @@ impl Connections {
         }
     }
 
-    /// The service as hyper wants it, turning a hang-up into the end of this connection.
+    /// The service as hyper wants it, turning a hang-up into the end of this connection. A request is among `flights` until
+    /// the last of its answer was handed over.
     fn service(
         &self,
         control: &ConnectionControl,
+        flights: &TaskTracker,
         spoke: CancellationToken,
     ) -> impl hyper::service::HttpService<Incoming, ResBody = Body, Error = Infallible, Future: Send + 'static> + use<>
     {
-        let (service, control) = (self.service.clone(), control.clone());
+        let (service, control, flights) = (self.service.clone(), control.clone(), flights.clone());
         service_fn(move |request| {
             spoke.cancel();
-            let (reply, control) = (service.call(request), control.clone());
+            let (reply, control, token) = (service.call(request), control.clone(), flights.token());
             async move {
                 match reply.await {
-                    Ok(response) => Ok::<_, Infallible>(response),
+                    Ok(response) => Ok::<_, Infallible>(flight::keep(response, token)),
                     Err(how) => {
                         control.hang_up(how);
                         std::future::pending().await

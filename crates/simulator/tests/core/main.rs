@@ -8,6 +8,7 @@
 mod admin;
 mod client;
 mod clock;
+mod docs;
 mod faults;
 mod limits;
 mod restart;

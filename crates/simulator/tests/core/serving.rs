@@ -117,6 +117,19 @@ async fn a_graceful_stop_lets_requests_in_flight_finish_and_takes_no_new_ones() 
     stop.await.unwrap();
 }
 
+/// A client that keeps an HTTP/2 connection and does nothing with it, not even read, as libcurl does between two calls.
+#[tokio::test]
+async fn a_stop_does_not_wait_for_an_http2_client_that_sleeps() {
+    let running = start(&Options { stop_timeout: Duration::from_hours(1), ..stepped() }).await;
+    let mut sleeping = Client::http2(&running).connect().await.unwrap();
+    let empty_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    sleeping.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+    sleeping.write_all(&empty_settings).await.unwrap();
+    let mut header = [0; 9];
+    sleeping.read_exact(&mut header).await.unwrap();
+    tokio::time::timeout(super::client::DEADLINE, running.stop()).await.expect("the stop does not wait for the client");
+}
+
 #[tokio::test]
 async fn a_stop_does_not_wait_for_idle_connections_and_cuts_what_takes_too_long() {
     let running = start(&Options {
@@ -203,7 +216,7 @@ async fn a_guest_powers_up_and_reports_an_address() {
     assert_eq!(client.get("/machines").await.unwrap().json()[0]["up"], false);
     running.step(Duration::from_secs(20));
     let machines = client.get("/machines").await.unwrap().json();
-    assert_eq!(machines, json!([{ "name": "m", "up": true, "addresses": ["10.64.1.0"] }]));
+    assert_eq!(machines, json!([{ "name": "m", "up": true, "addresses": ["10.64.1.1"] }]));
 }
 
 /// A runtime whose guests boot in a task of their own.

@@ -177,10 +177,10 @@ impl Leases {
             self.networks.len() - 1
         });
         let used = self.used.entry(network.to_owned()).or_default();
-        // The first 256 addresses are left to routers and to addresses that people choose. A network that ran out
+        // The first 257 addresses are left to routers and to addresses that people choose. A network that ran out
         // starts again: two guests with one address is what a real one does too when its range is too small.
         *used = if *used < u16::MAX - 257 { *used + 1 } else { 1 };
-        let [high, low] = (*used + 255).to_be_bytes();
+        let [high, low] = (*used + 256).to_be_bytes();
         let second = 64 + u8::try_from(place % 128).unwrap_or_default();
         let address = Ipv4Addr::new(10, second, high, low);
         self.bound.insert(key, address);
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(guests.advance(at(19)), []);
         let events = guests.advance(at(20));
         assert_eq!(events[0], GuestEvent::Booted { id: "a".into() });
-        assert_eq!(addresses(&events), ["10.64.1.0", "10.64.1.1"]);
+        assert_eq!(addresses(&events), ["10.64.1.1", "10.64.1.2"]);
         assert_eq!(guests.next_deadline(), None);
 
         guests.command(at(30), GuestCommand::Shutdown { id: "a".into() });
@@ -271,6 +271,6 @@ mod tests {
         restored.restore(guests.snapshot()).unwrap();
         assert_eq!(restored.advance(at(50)), guests.advance(at(50)));
         restored.command(at(60), machine("b", &["m2"]));
-        assert_eq!(addresses(&restored.advance(at(80))), ["10.64.1.1"], "the lease survived");
+        assert_eq!(addresses(&restored.advance(at(80))), ["10.64.1.2"], "the lease survived");
     }
 }
