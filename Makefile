@@ -26,6 +26,12 @@ test: ## Run all tests.
 	scripts/setup build test
 	cargo test --workspace --locked
 	scripts/fuzz $(FUZZ_SECONDS)
+	$(MAKE) conformance
+
+.PHONY: conformance
+conformance: ## Let other people's clients judge the simulators.
+	scripts/setup build
+	conformance/ovirt/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.
