@@ -60,13 +60,9 @@ def run(simulator, play, variables, check=False):
         **os.environ,
         "ANSIBLE_HOME": str(work),
         "ANSIBLE_ASYNC_DIR": str(work / "async"),
-        "ANSIBLE_CONFIG": "/dev/null",
-        "ANSIBLE_LOCALHOST_WARNING": "false",
+        "ANSIBLE_CONFIG": str(PLAYS / "ansible.cfg"),
         "ANSIBLE_LOCAL_TEMP": str(work / "tmp"),
-        "ANSIBLE_NOCOLOR": "true",
-        "ANSIBLE_PIPELINING": "true",
         "ANSIBLE_REMOTE_TEMP": str(work / "tmp"),
-        "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(

@@ -23,12 +23,13 @@ struct Arguments {
     options: ovirt::Options,
 }
 
-/// Serves until the parent closes our standard input by ending.
+/// Serves until standard input closes, which it does at the latest when the parent ends.
 pub(crate) async fn serve(arguments: &[String]) -> Result<(), Error> {
     let arguments = Arguments::try_parse_from([SERVE.to_owned()].iter().chain(arguments))?;
     let running = ovirt::start(&arguments.options).await?;
     running.announce(&mut std::io::stdout())?;
-    running.run_until_signal().await;
+    tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
+    running.stop().await;
     Ok(())
 }
 
@@ -51,6 +52,7 @@ impl Server {
         let mut child = Command::new(std::env::current_exe()?)
             .args([SERVE, "--clock", "stepped", "--inventory"])
             .arg(&inventory)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
         let mut stdout = BufReader::new(child.stdout.take().ok_or("the simulator has no standard output")?);

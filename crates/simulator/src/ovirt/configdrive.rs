@@ -1,4 +1,4 @@
-//! What a guest finds on the config drive: an image with the label `config-2` in the layout of OpenStack's metadata.
+//! What a guest finds on the config drive: an image with the label `config-2` in the layout of `OpenStack`'s metadata.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ fn add_user(config: &mut Map<String, Value>, name: &str, keys: Option<&str>) {
 /// The client's script after what the engine generates. Put before an Ignition config, the first line breaks it.
 fn cloud_config(script: &str, initialization: &Tree) -> String {
     let mut text = String::from("#cloud-config\n");
-    let mut line = |key: &str, value: &str| text.push_str(&format!("{key}: {value}\n"));
+    let mut line = |key: &str, value: &str| text.extend([key, ": ", value, "\n"]);
     line("ssh_pwauth", "true");
     line("disable_root", "0");
     if let Some(hostname) = initialization.text("host_name") {

@@ -83,8 +83,8 @@ impl Engine {
     #[must_use]
     pub fn with_images(mut self, images: Arc<dyn Images>, transfer_url: &str, proxy_url: &str) -> Self {
         self.state.images = super::state::ImageStore(images);
-        self.state.settings.transfer_url = transfer_url.to_owned();
-        self.state.settings.proxy_url = proxy_url.to_owned();
+        transfer_url.clone_into(&mut self.state.settings.transfer_url);
+        proxy_url.clone_into(&mut self.state.settings.proxy_url);
         self
     }
 
@@ -186,5 +186,13 @@ impl Simulation for Engine {
             ready.insert("password".into(), (*user.password).into());
         }
         ready
+    }
+}
+
+#[cfg(test)]
+impl Engine {
+    /// What is behind the door, for tests that check what clients cannot see.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
     }
 }

@@ -103,7 +103,7 @@ fn add_users(state: &mut State, entries: &[UserEntry]) -> Result<(), InventoryEr
     let admin = UserEntry {
         id: None,
         login: "admin@internal".into(),
-        password: "landfall".into(),
+        password: "not-a-secret".into(),
         first_name: "admin".into(),
         last_name: String::new(),
         roles: vec!["SuperUser".into()],
@@ -190,7 +190,7 @@ fn add_network(state: &mut State, entry: &NetworkEntry, data_center: Id) -> Resu
         comment: "".into(),
         data_center,
         config,
-        vm_network: true,
+        for_vms: true,
     };
     put(state, network, |state| &mut state.networks)?;
     let profile = |state: &mut State, own: Option<Id>, name: &str| {
@@ -426,7 +426,7 @@ fn add_vms(state: &mut State, entry: &VmEntry) -> Result<(), InventoryError> {
             vm.tags.clone_from(&tags);
         }
         // A world that has no room for a VM has it switched off, as an engine would after a power cut.
-        if entry.running && commands::start(state, id, commands::Start::default()).is_err() {
+        if entry.running && commands::start(state, id, &commands::Start::default()).is_err() {
             tracing::warn!(%name, "the inventory's VM cannot run");
         }
     }

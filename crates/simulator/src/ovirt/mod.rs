@@ -39,6 +39,8 @@ mod sso;
 mod state;
 mod storage;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use engine::{Certificates, Engine, RestoreError};
 pub use inventory::{DEFAULT_INVENTORY, Inventory, InventoryError};

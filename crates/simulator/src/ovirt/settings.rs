@@ -62,6 +62,7 @@ mod mac {
 
     use crate::ovirt::model::{canonical_mac, format_mac};
 
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
     pub(super) fn serialize<S: Serializer>(mac: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&format_mac(*mac))
     }

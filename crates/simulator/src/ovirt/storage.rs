@@ -59,6 +59,7 @@ pub(crate) fn change<R>(state: &mut State, id: Id, change: impl FnOnce(&mut Disk
 }
 
 /// What a new, empty disk occupies.
+#[allow(clippy::match_same_arms, reason = "a table of what is thin and where")]
 pub(crate) fn initial_bytes(
     domain: &StorageDomain,
     format: DiskFormat,
@@ -76,7 +77,7 @@ pub(crate) fn initial_bytes(
 }
 
 /// The domain, if it is in service and has room for that much more.
-pub(crate) fn room<'s>(state: &'s State, id: Id, bytes: u64, attempt: Attempt) -> Result<&'s StorageDomain, Fault> {
+pub(crate) fn room(state: &State, id: Id, bytes: u64, attempt: Attempt) -> Result<&StorageDomain, Fault> {
     let domain =
         state.storage_domains.get(id).ok_or_else(|| Fault::missing("StorageDomain", format_args!("id={id}")))?;
     if domain.status != StorageDomainStatus::Active {

@@ -68,6 +68,14 @@ impl<T: Entity> Table<T> {
         Some(row)
     }
 
+    /// Takes out all entities of which that is true.
+    pub(crate) fn remove_where(&mut self, doomed: impl Fn(&T) -> bool) {
+        let ids: Vec<Id> = self.rows.values().filter(|row| doomed(row)).map(Entity::id).collect();
+        for id in ids {
+            self.remove(id);
+        }
+    }
+
     /// Renames an entity.
     pub(crate) fn rename(&mut self, id: Id, name: &str) {
         if let Some(row) = self.rows.get_mut(&id) {

@@ -134,6 +134,7 @@ fn encloses(state: &State, held: Object, wanted: Object) -> bool {
 }
 
 /// The permit that a user who is no administrator needs, and on what; `None` if no permit of a user is enough.
+#[allow(clippy::match_same_arms, reason = "one line per address")]
 fn demand(method: &str, parts: &[&str]) -> Option<(&'static str, Option<Object>)> {
     let vm = |id: &str| parse_id(id).ok().map(Object::Vm);
     let disk = |id: &str| parse_id(id).ok().map(Object::Disk);

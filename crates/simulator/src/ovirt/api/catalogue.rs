@@ -139,7 +139,7 @@ pub(crate) fn mac_pools<'s>(state: &'s State, parts: &[&str]) -> Lookup<'s> {
         let object = crate::ovirt::model::Object::MacPool(pool.id);
         return if known { super::permissions::of(state, object, rest) } else { Err(Fault::not_found()) };
     }
-    let render = |view: &mut View, element, _: ()| {
+    let render = |view: &mut View, element, (): ()| {
         view.open(element, format_args!("macpools/{}", pool.id), pool.id);
         view.out.text("name", "Default");
         view.out.text("description", "Default MAC pool");

@@ -84,7 +84,7 @@ pub(crate) fn at<'s>(state: &'s State, cluster: &'s Cluster, parts: &[&str]) -> 
         ["networks", id] => match subject(state, Kind::Network, id)? {
             Subject::Network(network) if cluster.networks.contains(&network.id) => {
                 Ok(Found::item("network", move |view, element| {
-                    networks::render_in_cluster(view, element, network, cluster)
+                    networks::render_in_cluster(view, element, network, cluster);
                 }))
             }
             _ => Err(Fault::not_found()),
@@ -170,10 +170,14 @@ fn configure(cluster: &mut Cluster, tree: &Tree) {
         cluster.overcommit_percent = percent.clamp(1, 1000);
     }
     let mut patch = tree.clone();
-    OWN.iter().chain(&["memory_policy"]).for_each(|name| drop(patch.remove(name)));
+    for name in OWN.iter().chain(&["memory_policy"]) {
+        patch.remove(name);
+    }
     let lists: Vec<&'static str> =
         patch.iter().filter(|(_, value)| matches!(value, Value::List(..))).map(|(name, _)| name).collect();
-    lists.into_iter().filter(|name| *name != "required_rng_sources").for_each(|name| drop(patch.remove(name)));
+    for name in lists.into_iter().filter(|name| *name != "required_rng_sources") {
+        patch.remove(name);
+    }
     cluster.config.merge(&patch);
 }
 
@@ -191,10 +195,8 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
         return Err(refuse.conflict("One or more Template(s) are still associated with the Cluster"));
     }
     state.clusters.remove(id).ok_or_else(Fault::not_found)?;
-    let profiles: Vec<Id> = state.cpu_profiles.iter().filter(|profile| profile.cluster == id).map(|p| p.id).collect();
-    profiles.into_iter().for_each(|profile| drop(state.cpu_profiles.remove(profile)));
-    let groups: Vec<Id> = state.affinity_groups.iter().filter(|group| group.cluster == id).map(|g| g.id).collect();
-    groups.into_iter().for_each(|group| drop(state.affinity_groups.remove(group)));
+    state.cpu_profiles.remove_where(|profile| profile.cluster == id);
+    state.affinity_groups.remove_where(|group| group.cluster == id);
     permissions::forget(state, Object::Cluster(id));
     Ok(Done::Removed { job: None })
 }

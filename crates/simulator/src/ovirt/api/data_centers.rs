@@ -1,5 +1,7 @@
 //! Data centres, and the collections under them.
 
+use std::collections::BTreeSet;
+
 use super::call::{Call, Done, Outcome, require};
 use super::found::{Found, Lookup, subject};
 use super::kind::{Kind, Subject};
@@ -138,15 +140,11 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
         return Err(refuse.conflict("There are Storage Domains attached to the Data Center."));
     }
     state.data_centers.remove(id).ok_or_else(Fault::not_found)?;
-    let networks: Vec<Id> = state.networks.iter().filter(|network| network.data_center == id).map(|n| n.id).collect();
-    for network in networks {
-        let profiles: Vec<Id> =
-            state.vnic_profiles.iter().filter(|profile| profile.network == network).map(|p| p.id).collect();
-        profiles.into_iter().for_each(|profile| drop(state.vnic_profiles.remove(profile)));
-        state.networks.remove(network);
-    }
-    let quotas: Vec<Id> = state.quotas.iter().filter(|quota| quota.data_center == id).map(|quota| quota.id).collect();
-    quotas.into_iter().for_each(|quota| drop(state.quotas.remove(quota)));
+    let networks: BTreeSet<Id> =
+        state.networks.iter().filter(|network| network.data_center == id).map(|network| network.id).collect();
+    state.vnic_profiles.remove_where(|profile| networks.contains(&profile.network));
+    state.networks.remove_where(|network| network.data_center == id);
+    state.quotas.remove_where(|quota| quota.data_center == id);
     permissions::forget(state, Object::DataCenter(id));
     Ok(Done::Removed { job: None })
 }

@@ -124,7 +124,7 @@ pub(crate) fn sparsify(state: &mut State, id: Id) -> Result<Id, Fault> {
     Ok(operations::begin(state, &description, Work::SparsifyDisk { disk: id }, delays::DISK_SPARSIFY))
 }
 
-fn usable<'s>(state: &'s State, id: Id, attempt: Attempt) -> Result<&'s Disk, Fault> {
+fn usable(state: &State, id: Id, attempt: Attempt) -> Result<&Disk, Fault> {
     let disk = unlocked(state, id, attempt)?;
     if disk.status == DiskStatus::Illegal {
         return Err(attempt.conflict(&format!("The following disk is in ILLEGAL status: {}.", disk.name)));

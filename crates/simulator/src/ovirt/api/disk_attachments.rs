@@ -91,17 +91,16 @@ pub(crate) fn add(call: &mut Call, vm: Id) -> Outcome {
     idle(state, vm, ATTACH)?;
     let bootable = tree.bool("bootable").unwrap_or(false);
     one_boot_disk(state, vm, None, bootable, ATTACH)?;
-    let existing = described.text("id").filter(|_| !described.has("provisioned_size")).map(parse_id).transpose()?;
-    let (disk, job) = match existing {
-        Some(disk) => {
-            attachable(state, disk, vm)?;
-            (disk, None)
-        }
-        None => {
-            let named = named(state, described, vm);
-            let (disk, job) = disks::create(state, &named, Some(vm))?;
-            (disk, Some(job))
-        }
+    // A size with the id of a disk that exists is no wish for a second one: Ansible describes the whole disk it attaches.
+    let id = described.text("id").map(parse_id).transpose()?;
+    let existing = id.filter(|id| state.disks.contains(*id) || !described.has("provisioned_size"));
+    let (disk, job) = if let Some(disk) = existing {
+        attachable(state, disk, vm)?;
+        (disk, None)
+    } else {
+        let named = named(state, described, vm);
+        let (disk, job) = disks::create(state, &named, Some(vm))?;
+        (disk, Some(job))
     };
     if existing.is_some()
         && let Some(disk) = state.disks.get_mut(disk)
@@ -172,7 +171,9 @@ pub(crate) fn update(call: &mut Call, vm: Id, id: Id) -> Outcome {
     if let Some(described) = tree.sub("disk") {
         let mut changes = described.clone();
         // A disk is not moved by naming a domain here; some clients send an empty one.
-        ["storage_domain", "storage_domains", "format", "sparse"].iter().for_each(|name| drop(changes.remove(name)));
+        for name in ["storage_domain", "storage_domains", "format", "sparse"] {
+            changes.remove(name);
+        }
         if changes.iter().any(|(name, _)| !matches!(name, "id" | "href")) {
             disks::change(state, id, &changes)?;
         }

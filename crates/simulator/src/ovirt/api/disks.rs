@@ -256,7 +256,7 @@ pub(crate) fn destroy(state: &mut State, id: Id) -> Result<Id, Fault> {
 }
 
 /// The disk, if nothing is in the way of changing it.
-pub(crate) fn unlocked<'s>(state: &'s State, id: Id, attempt: Attempt) -> Result<&'s Disk, Fault> {
+pub(crate) fn unlocked(state: &State, id: Id, attempt: Attempt) -> Result<&Disk, Fault> {
     let disk = state.disks.get(id).ok_or_else(Fault::not_found)?;
     if state.busy.contains(&id) {
         return Err(attempt.object_locked());

@@ -8,7 +8,9 @@ use crate::ovirt::table::Id;
 
 /// A resource that can be written. The element is that of a reference which is replaced by what it refers to; without
 /// one the resource uses its own.
-pub(crate) struct Found<'s>(Box<dyn Fn(&mut View, Option<&'static str>) -> Rendered + 's>);
+pub(crate) struct Found<'s>(Box<Render<'s>>);
+
+type Render<'s> = dyn Fn(&mut View, Option<&'static str>) -> Rendered + 's;
 
 impl<'s> Found<'s> {
     /// A single thing, whose own element is `element`.
@@ -40,7 +42,9 @@ impl<'s> Found<'s> {
             let max = view.params.number("max").filter(|max| *max >= 0).and_then(|max| usize::try_from(max).ok());
             let visible = subjects.iter().filter(|subject| view.access.sees(view.state, **subject));
             let shown: Vec<Subject> = visible.take(max.unwrap_or(usize::MAX)).copied().collect();
-            shown.into_iter().for_each(|subject| subject.render(view, kind.singular()));
+            for subject in shown {
+                subject.render(view, kind.singular());
+            }
         })
     }
 

@@ -54,7 +54,11 @@ fn render(view: &mut View, element: &'static str, owner: Owner, console: &Consol
 impl Console {
     /// The id that the API shows: the engine's is the protocol in hexadecimal, which is what this one is too.
     fn public_id(&self) -> String {
-        self.protocol.bytes().map(|byte| format!("{byte:02x}")).collect()
+        self.protocol
+            .bytes()
+            .flat_map(|byte| [byte >> 4, byte & 15])
+            .filter_map(|digit| char::from_digit(digit.into(), 16))
+            .collect()
     }
 }
 

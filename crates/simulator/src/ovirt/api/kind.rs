@@ -20,7 +20,7 @@ macro_rules! kinds {
         /// A kind of entity.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Kind {
-            $( #[doc = $plural] $variant, )+
+            $( #[doc = concat!("`", $plural, "`")] $variant, )+
             /// events
             Event,
         }
@@ -28,7 +28,7 @@ macro_rules! kinds {
         /// An entity of some kind.
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum Subject<'s> {
-            $( #[doc = $singular] $variant(&'s $type), )+
+            $( #[doc = concat!("`", $singular, "`")] $variant(&'s $type), )+
             /// event
             Event(&'s Event),
         }

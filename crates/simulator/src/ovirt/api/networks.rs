@@ -45,7 +45,7 @@ fn body(view: &mut View, network: &Network) {
     view.names(&network.name, &network.description, &network.comment);
     view.out.tree(&network.config);
     view.out.open_list("usages", "usage");
-    if network.vm_network {
+    if network.for_vms {
         view.out.text("usage", "vm");
     }
     let managed = view.state.clusters.iter().any(|cluster| cluster.management_network == network.id);
@@ -94,12 +94,12 @@ pub(crate) fn add(call: &mut Call, data_center: Option<Id>) -> Outcome {
         comment: "".into(),
         data_center,
         config: defaults::network(name),
-        vm_network: true,
+        for_vms: true,
     };
     configure(&mut network, &tree);
-    let vm_network = network.vm_network;
+    let for_vms = network.for_vms;
     state.networks.insert(network);
-    if vm_network && tree.bool("profile_required") != Some(false) {
+    if for_vms && tree.bool("profile_required") != Some(false) {
         let profile = VnicProfile {
             id: state.new_id(),
             name: name.into(),
@@ -149,7 +149,7 @@ fn configure(network: &mut Network, tree: &Tree) {
         network.comment = comment.into();
     }
     if let Some(mut usages) = tree.texts("usages") {
-        network.vm_network = usages.any(|usage| usage == "vm");
+        network.for_vms = usages.any(|usage| usage == "vm");
     }
     for name in CONFIGURABLE {
         if let Some(value) = tree.get(name) {
@@ -174,12 +174,9 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
         return Err(refuse.conflict("The Network is in use by VMs or Templates."));
     }
     state.networks.remove(id).ok_or_else(Fault::not_found)?;
-    profiles.into_iter().for_each(|profile| drop(state.vnic_profiles.remove(profile)));
-    let clusters: Vec<Id> = state.clusters.iter().map(|cluster| cluster.id).collect();
-    for cluster in clusters {
-        if let Some(cluster) = state.clusters.get_mut(cluster) {
-            cluster.networks.remove(&id);
-        }
+    state.vnic_profiles.remove_where(|profile| profile.network == id);
+    for cluster in state.clusters.iter_mut() {
+        cluster.networks.remove(&id);
     }
     permissions::forget(state, Object::Network(id));
     Ok(Done::Removed { job: None })

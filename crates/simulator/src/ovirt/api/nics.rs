@@ -119,7 +119,7 @@ pub(crate) fn add(call: &mut Call, vm: Id) -> Outcome {
     let state = &mut *call.state;
     idle(state, vm, ADD)?;
     name_is_free(state, vm, name, None)?;
-    let profile = profile(state, &tree, vm)?.unwrap_or_else(|| default_profile(state, vm));
+    let profile = profile(state, &tree, vm)?.or(|| default_profile(state, vm));
     let mac = claim_mac(state, &tree, name)?;
     let nic = Nic {
         id: state.new_id(),
@@ -143,20 +143,40 @@ fn default_profile(state: &State, vm: Id) -> Option<Id> {
     state.vnic_profiles.iter().find(|profile| profile.network == cluster.management_network).map(|profile| profile.id)
 }
 
-/// The profile that is asked for: outer `None` if nothing is said, inner `None` if none is wanted.
-fn profile(state: &State, tree: &Tree, vm: Id) -> Result<Option<Option<Id>>, Fault> {
+/// The profile that a description of an interface asks for.
+enum Wanted {
+    /// It says nothing about it.
+    Unsaid,
+    /// It wants none.
+    NoProfile,
+    /// It wants this one.
+    Profile(Id),
+}
+
+impl Wanted {
+    /// The profile to use, where `default` is that of an interface about which nothing is said.
+    fn or(self, default: impl FnOnce() -> Option<Id>) -> Option<Id> {
+        match self {
+            Self::Unsaid => default(),
+            Self::NoProfile => None,
+            Self::Profile(profile) => Some(profile),
+        }
+    }
+}
+
+fn profile(state: &State, tree: &Tree, vm: Id) -> Result<Wanted, Fault> {
     let Some(given) = tree.sub("vnic_profile") else {
         let network = refs::reference(state, tree, "network", Kind::Network)?;
         let profile = network.and_then(|id| state.vnic_profiles.iter().find(|profile| profile.network == id));
-        return Ok(profile.map(|profile| Some(profile.id)));
+        return Ok(profile.map_or(Wanted::Unsaid, |profile| Wanted::Profile(profile.id)));
     };
-    let Some(profile) = refs::resolve(state, given, Kind::VnicProfile)? else { return Ok(Some(None)) };
+    let Some(profile) = refs::resolve(state, given, Kind::VnicProfile)? else { return Ok(Wanted::NoProfile) };
     let network = state.vnic_profiles.get(profile).map(|profile| profile.network);
     let cluster = state.vms.get(vm).and_then(|vm| state.clusters.get(vm.cluster));
     if !network.is_some_and(|network| cluster.is_some_and(|cluster| cluster.networks.contains(&network))) {
         return Err(ADD.conflict("The logical network to which the profile belongs is not attached to the cluster."));
     }
-    Ok(Some(Some(profile)))
+    Ok(Wanted::Profile(profile))
 }
 
 fn claim_mac(state: &mut State, tree: &Tree, name: &str) -> Result<Box<str>, Fault> {
@@ -215,7 +235,7 @@ pub(crate) fn update(call: &mut Call, vm: Id, id: Id) -> Outcome {
     }
     nic.plugged = tree.bool("plugged").unwrap_or(nic.plugged);
     nic.linked = tree.bool("linked").unwrap_or(nic.linked);
-    nic.profile = profile.unwrap_or(nic.profile);
+    nic.profile = profile.or(|| nic.profile);
     nic.mac = new_mac.unwrap_or_else(|| nic.mac.clone());
     Ok(Done::Updated { path: format!("vms/{vm}/nics/{id}") })
 }

@@ -92,7 +92,9 @@ pub(crate) fn add_for(call: &mut Call, holder: Holder) -> Outcome {
 }
 
 fn object(state: &State, tree: &crate::ovirt::representation::Tree) -> Result<Option<Object>, Fault> {
-    let kinds: [(&str, Kind, fn(Id) -> Object); 7] = [
+    /// An element, the kind it refers to, and what a permission is then on.
+    type Place = (&'static str, Kind, fn(Id) -> Object);
+    let kinds: [Place; 7] = [
         ("vm", Kind::Vm, Object::Vm),
         ("template", Kind::Template, Object::Template),
         ("disk", Kind::Disk, Object::Disk),
@@ -138,15 +140,10 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
 
 /// Drops the permissions on something that is gone.
 pub(crate) fn forget(state: &mut State, object: Object) {
-    drop_where(state, |permission| permission.object == object);
+    state.permissions.remove_where(|permission| permission.object == object);
 }
 
 /// Drops the permissions of somebody who is gone.
 pub(crate) fn forget_holder(state: &mut State, holder: Holder) {
-    drop_where(state, |permission| permission.holder == holder);
-}
-
-fn drop_where(state: &mut State, doomed: impl Fn(&Permission) -> bool) {
-    let gone: Vec<Id> = state.permissions.iter().filter(|given| doomed(given)).map(|given| given.id).collect();
-    gone.into_iter().for_each(|id| drop(state.permissions.remove(id)));
+    state.permissions.remove_where(|permission| permission.holder == holder);
 }

@@ -35,7 +35,9 @@ pub(crate) fn sub<'s>(vm: &'s Vm, nic: Option<&'s Nic>, parts: &[&str]) -> Looku
     };
     match parts {
         [] => Ok(Found::list("reported_devices", "reported_device", move |view| {
-            devices.iter().for_each(|device| write(view, "reported_device", device));
+            for device in &devices {
+                write(view, "reported_device", device);
+            }
         })),
         [id] => {
             let id = parse_id(id)?;

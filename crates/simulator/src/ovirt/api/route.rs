@@ -213,6 +213,7 @@ fn put(call: &mut Call, parts: &[&str]) -> Outcome {
     }
 }
 
+#[allow(clippy::match_same_arms, reason = "one line per address")]
 fn delete(call: &mut Call, parts: &[&str]) -> Outcome {
     match parts {
         ["affinitylabels", id] => affinity_labels::remove(call, parse_id(id)?),

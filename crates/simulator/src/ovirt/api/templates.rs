@@ -13,7 +13,7 @@ use crate::ovirt::lifecycle::commands::idle;
 use crate::ovirt::lifecycle::operations::{self, Copy, Work};
 use crate::ovirt::lifecycle::{power, vm::Event};
 use crate::ovirt::messages::{Attempt, attempt};
-use crate::ovirt::model::{DiskFormat, DiskStatus, Object, Template, TemplateStatus, Version, VmStatus};
+use crate::ovirt::model::{Disk, DiskFormat, DiskStatus, Object, Template, TemplateStatus, Version, VmStatus};
 use crate::ovirt::quota;
 use crate::ovirt::representation::Tree;
 use crate::ovirt::representation::types::TEMPLATE;
@@ -164,11 +164,7 @@ fn version(state: &State, tree: &Tree, name: &str) -> Result<NewVersion, Fault> 
 }
 
 /// The disks that the template will have, after checking that there is room for them.
-fn plan_disks(
-    state: &State,
-    vm: Id,
-    tree: &Tree,
-) -> Result<Vec<(crate::ovirt::model::Attachment, crate::ovirt::model::Disk)>, Fault> {
+fn plan_disks(state: &State, vm: Id, tree: &Tree) -> Result<Vec<(crate::ovirt::model::Attachment, Disk)>, Fault> {
     let source = state.vms.get(vm).ok_or_else(Fault::not_found)?;
     let everywhere = refs::reference(state, tree, "storage_domain", Kind::StorageDomain)?;
     // Clients describe the wanted disks beside the VM, or within it.
@@ -245,6 +241,12 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
             users.join(",")
         )));
     }
+    // A disk that was detached from its VM still lies on the template's.
+    let lies_on_it = |disk: &&Disk| disk.backing.is_some_and(|base| template.disks.iter().any(|own| own.disk == base));
+    let derived: Vec<&str> = state.disks.iter().filter(lies_on_it).map(|disk| &*disk.name).collect();
+    if !derived.is_empty() {
+        return Err(REMOVE.conflict(&format!("The following Disk(s) are based on it: \n {}.", derived.join(","))));
+    }
     let versions = state.templates.iter().filter(|other| other.version.base == id && other.id != id);
     let versions: Vec<String> = versions.map(|other| format!("{}/{}", other.name, other.version.number)).collect();
     if !versions.is_empty() {
@@ -260,7 +262,9 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
     }
     let description = format!("Removing Template {}", template.name);
     let attached: Vec<Id> = template.disks.iter().map(|disk| disk.disk).collect();
-    attached.into_iter().for_each(|disk| operations::lock(state, disk));
+    for disk in attached {
+        operations::lock(state, disk);
+    }
     if let Some(template) = state.templates.get_mut(id) {
         template.status = TemplateStatus::Locked;
     }

@@ -32,11 +32,11 @@ pub(crate) struct Start {
 }
 
 /// Switches a VM on, or continues one that is suspended or paused.
-pub(crate) fn start(state: &mut State, id: Id, options: Start) -> Result<Id, Fault> {
+pub(crate) fn start(state: &mut State, id: Id, options: &Start) -> Result<Id, Fault> {
     const RUN: Attempt = attempt("run", "VM");
     let vm = idle(state, id, RUN)?;
     match vm.status {
-        VmStatus::Down => prepare(state, id, &options, RUN)?,
+        VmStatus::Down => prepare(state, id, options, RUN)?,
         VmStatus::Suspended | VmStatus::Paused => {}
         _ => return Err(RUN.vm_running()),
     }

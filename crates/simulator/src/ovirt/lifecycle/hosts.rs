@@ -5,7 +5,7 @@ use crate::ovirt::agenda::Due;
 use crate::ovirt::delays;
 use crate::ovirt::fault::Fault;
 use crate::ovirt::messages::attempt;
-use crate::ovirt::model::{About, Host, HostStatus, Severity, VmAffinity, VmStatus};
+use crate::ovirt::model::{About, Host, HostStatus, Severity, VmAffinity};
 use crate::ovirt::scheduler::{self, Search};
 use crate::ovirt::state::State;
 use crate::ovirt::table::Id;
@@ -74,7 +74,7 @@ pub(crate) fn due(state: &mut State, id: Id) {
             let vms: Vec<Id> = host.vms.keys().copied().collect();
             let mut moved = false;
             for vm in vms {
-                let moving = state.vms.get(vm).is_some_and(|vm| vm.status != VmStatus::Up);
+                let moving = state.vms.get(vm).is_some_and(|vm| vm.pending.is_some());
                 moved |= moving || power::migrate(state, vm, &[], false).is_ok();
             }
             if moved {

@@ -64,13 +64,12 @@ pub(crate) fn note(state: &mut State, description: &str) -> Id {
 /// Drops jobs that ended long enough ago.
 fn forget_old(state: &mut State) {
     let now = state.now;
-    let old = |job: &&Job| {
+    let old = |job: &Job| {
         let kept = if job.status == JobStatus::Failed { delays::FAILED_JOB_KEPT } else { delays::JOB_KEPT };
         job.auto_cleared && job.ended.is_some_and(|ended| ended.0 + kept < now.0)
     };
     // Looking at every job for each new one would make many jobs slow; once in a while is enough.
-    if state.jobs.len().is_power_of_two() || state.jobs.len() % 256 == 0 {
-        let gone: Vec<Id> = state.jobs.iter().filter(old).map(|job| job.id).collect();
-        gone.into_iter().for_each(|id| drop(state.jobs.remove(id)));
+    if state.jobs.len().is_power_of_two() || state.jobs.len().is_multiple_of(256) {
+        state.jobs.remove_where(old);
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn finish_for_waiter(state: &mut State, job: Id) {
 fn complete(state: &mut State, work: Work) {
     match work {
         Work::CreateVm { vm, copies, source } => {
-            copies.into_iter().for_each(|copy| copy_image(state, copy));
+            copy_images(state, &copies);
             if let Some(source) = source {
                 unlock_disks_of(state, source);
                 power::due(state, source, Event::Unlock);
@@ -148,7 +148,7 @@ fn complete(state: &mut State, work: Work) {
             });
         }
         Work::CopyDisk { source, copy } => {
-            copy_image(state, Copy { from: source, to: copy });
+            copy_images(state, &[Copy { from: source, to: copy }]);
             unlock(state, source);
         }
         Work::SpreadDisk { disk, to } => {
@@ -160,7 +160,7 @@ fn complete(state: &mut State, work: Work) {
             });
         }
         Work::CreateTemplate { template, vm, copies } => {
-            copies.into_iter().for_each(|copy| copy_image(state, copy));
+            copy_images(state, &copies);
             if let Some(template) = state.templates.get_mut(template) {
                 template.status = TemplateStatus::Ok;
             }
@@ -174,14 +174,16 @@ fn complete(state: &mut State, work: Work) {
     }
 }
 
-/// Copies the bytes of an image and makes the new disk usable; a disk whose bytes could not be copied is not.
-fn copy_image(state: &mut State, copy: Copy) {
-    let copied = state.images.0.copy(copy.from, copy.to);
-    if let Err(error) = &copied {
-        tracing::error!(from = %copy.from, to = %copy.to, error = error as &dyn std::error::Error, "an image was not copied");
-    }
-    if let Some(disk) = state.disks.get_mut(copy.to) {
-        disk.status = if copied.is_ok() { DiskStatus::Ok } else { DiskStatus::Illegal };
+/// Copies the bytes of images and makes the new disks usable; a disk whose bytes could not be copied is not.
+fn copy_images(state: &mut State, copies: &[Copy]) {
+    for Copy { from, to } in copies {
+        let done = state.images.0.copy(*from, *to);
+        if let Err(error) = &done {
+            tracing::error!(%from, %to, error = error as &dyn std::error::Error, "an image was not copied");
+        }
+        if let Some(disk) = state.disks.get_mut(*to) {
+            disk.status = if done.is_ok() { DiskStatus::Ok } else { DiskStatus::Illegal };
+        }
     }
 }
 
@@ -206,12 +208,16 @@ pub(crate) fn unlock(state: &mut State, disk: Id) {
 
 /// Locks all disks of a VM.
 pub(crate) fn lock_disks_of(state: &mut State, vm: Id) {
-    disks_of(state, vm).into_iter().for_each(|disk| lock(state, disk));
+    for disk in disks_of(state, vm) {
+        lock(state, disk);
+    }
 }
 
 /// Unlocks all disks of a VM.
 pub(crate) fn unlock_disks_of(state: &mut State, vm: Id) {
-    disks_of(state, vm).into_iter().for_each(|disk| unlock(state, disk));
+    for disk in disks_of(state, vm) {
+        unlock(state, disk);
+    }
 }
 
 /// The disks of a VM.

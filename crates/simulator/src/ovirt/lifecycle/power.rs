@@ -22,10 +22,14 @@ pub(crate) fn apply(state: &mut State, id: Id, event: Event) -> Option<Result<Vm
         Ok(status) => status,
         Err(illegal) => return Some(Err(illegal)),
     };
+    let migrating = vm.status == VmStatus::Migrating;
     vm.status = status;
     let pending = vm.pending.take();
     if let Some(key) = pending {
         state.agenda.cancel(key);
+    }
+    if migrating && event != Event::Migrated {
+        release_destination(state, id);
     }
     enter(state, id, event, status);
     Some(Ok(status))
@@ -157,7 +161,6 @@ fn arrive(state: &mut State, id: Id, event: Event) {
                 state.log(63, Severity::Normal, format!("Migration completed (VM: {name})."), about);
             }
         }
-        Event::MigrationCancelled => release_destination(state, id),
         Event::Restored | Event::Start => guests::start(state, id),
         _ => {}
     }
@@ -171,7 +174,6 @@ fn end_run(state: &mut State, id: Id, event: Event) {
     if event == Event::Unlock {
         return;
     }
-    release_destination(state, id);
     leave_host(state, id);
     let now = state.now;
     let Some(vm) = state.vms.get_mut(id) else { return };

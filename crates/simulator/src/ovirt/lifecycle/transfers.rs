@@ -68,7 +68,7 @@ fn enter(state: &mut State, id: Id, phase: Phase) {
         Phase::Resuming => schedule(state, id, delays::TRANSFER_SETUP, Event::Ready),
         Phase::FinalizingSuccess => schedule(state, id, delays::TRANSFER_FINALIZE, Event::Verified),
         Phase::CancelledUser | Phase::CancelledSystem => {
-            schedule(state, id, delays::TRANSFER_CLEANUP / 2, Event::Clean)
+            schedule(state, id, delays::TRANSFER_CLEANUP / 2, Event::Clean);
         }
         Phase::FinalizingCleanup | Phase::FinalizingFailure => {
             schedule(state, id, delays::TRANSFER_CLEANUP / 2, Event::Cleaned);

@@ -82,6 +82,7 @@ pub(crate) struct Illegal {
 }
 
 /// The state after `event` in the state `status`.
+#[allow(clippy::match_same_arms, reason = "one line per transition, in the order of a VM's life")]
 pub(crate) fn next(status: VmStatus, event: Event) -> Result<VmStatus, Illegal> {
     use Event as E;
     use VmStatus as S;

@@ -20,7 +20,7 @@ pub(crate) struct Network {
     /// What can be configured and has no effect here: MTU, VLAN, STP, …
     pub(crate) config: Tree,
     /// Whether VMs may use it.
-    pub(crate) vm_network: bool,
+    pub(crate) for_vms: bool,
 }
 
 /// How a VM's interface attaches to a network.

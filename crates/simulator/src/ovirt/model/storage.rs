@@ -11,6 +11,7 @@ use crate::ovirt::table::{Id, entities};
 entities!(StorageDomain, DiskProfile, Disk, Transfer);
 
 /// A storage domain. Its space is used up by the disks on it.
+#[allow(clippy::struct_excessive_bools, reason = "the flags are the API's")]
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StorageDomain {
     pub(crate) id: Id,
@@ -65,6 +66,7 @@ pub(crate) struct DiskProfile {
 }
 
 /// A disk. Its name is what the API calls its alias.
+#[allow(clippy::struct_excessive_bools, reason = "the flags are the API's")]
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Disk {
     pub(crate) id: Id,

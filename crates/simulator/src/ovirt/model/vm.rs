@@ -90,6 +90,7 @@ pub(crate) struct Placement {
 }
 
 /// A disk in the hands of a VM or template. Its id in the API is the disk's.
+#[allow(clippy::struct_excessive_bools, reason = "the flags are the API's")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Attachment {
     pub(crate) disk: Id,

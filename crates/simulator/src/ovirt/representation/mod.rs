@@ -10,6 +10,8 @@ mod xml;
 
 pub(crate) use read::{ReadError, Unknown};
 pub(crate) use schema::Type;
+#[cfg(test)]
+pub(crate) use schema::{Field, Kind};
 pub(crate) use tree::{Tree, Value};
 pub(crate) use write::{Format, Out, decimal};
 

@@ -83,19 +83,30 @@ pub(crate) fn intern(name: &str) -> Option<&'static str> {
     NAMES
         .get_or_init(|| {
             let mut names = HashSet::new();
-            let mut seen = HashSet::new();
-            let mut open: Vec<&'static Type> = super::types::ROOTS.to_vec();
-            while let Some(kind) = open.pop() {
-                if seen.insert(std::ptr::from_ref(kind)) {
-                    names.insert(kind.element);
-                    open.extend(kind.base);
-                    kind.fields.iter().chain(&RESOURCE).for_each(|field| collect(field, &mut names, &mut open));
-                }
+            let kinds = reachable();
+            for kind in &kinds {
+                names.insert(kind.element);
+                kind.fields.iter().chain(&RESOURCE).for_each(|field| collect(field, &mut names, &mut Vec::new()));
             }
             names
         })
         .get(name)
         .copied()
+}
+
+/// All types of the tables.
+pub(super) fn reachable() -> Vec<&'static Type> {
+    let mut seen = HashSet::new();
+    let mut kinds = Vec::new();
+    let mut open: Vec<&'static Type> = super::types::ROOTS.to_vec();
+    while let Some(kind) = open.pop() {
+        if seen.insert(std::ptr::from_ref(kind)) {
+            kinds.push(kind);
+            open.extend(kind.base);
+            kind.fields.iter().for_each(|field| collect(field, &mut HashSet::new(), &mut open));
+        }
+    }
+    kinds
 }
 
 fn collect(field: &'static Field, names: &mut HashSet<&'static str>, open: &mut Vec<&'static Type>) {

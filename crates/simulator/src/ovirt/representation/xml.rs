@@ -68,6 +68,10 @@ impl<'a> Xml<'a> {
                 Event::Empty(start) => (start, true),
                 Event::End(_) => break,
                 Event::Eof => return Err(ReadError::syntax("the document ends in the middle")),
+                Event::GeneralRef(reference) => {
+                    resolve(&reference)?;
+                    continue;
+                }
                 _ => continue,
             };
             let name = name(&start);
@@ -139,6 +143,10 @@ impl<'a> Xml<'a> {
                 Event::Empty(start) => (start, true),
                 Event::End(_) => return Ok(items),
                 Event::Eof => return Err(ReadError::syntax("the document ends in the middle")),
+                Event::GeneralRef(reference) => {
+                    resolve(&reference)?;
+                    continue;
+                }
                 _ => continue,
             };
             if name(&start) != item {

@@ -2,8 +2,8 @@
 
 use jiff::{Timestamp, civil};
 
-use super::fields::Datum;
 use super::lexer::Operator;
+use super::values::Datum;
 
 /// A value of a search, prepared for comparing it many times.
 #[derive(Clone, Debug)]

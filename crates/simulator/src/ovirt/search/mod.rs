@@ -4,14 +4,18 @@ mod fields;
 mod lexer;
 mod matching;
 mod parser;
+mod related;
+mod values;
 
 use std::cmp::Ordering;
 
-use fields::{Datum, fields, lineage, object, related, visit};
+use fields::{fields, object};
 use lexer::Operator;
 pub(crate) use lexer::SyntaxError;
 use matching::Pattern;
 use parser::{Condition, Search, Sort};
+use related::related;
+use values::{Datum, lineage, visit};
 
 use super::api::found::Found;
 use super::api::kind::{Kind, Subject};
@@ -24,7 +28,7 @@ use super::table::Id;
 const PAGE: usize = 100;
 
 /// The collection of a kind, with whatever search the request has.
-pub(crate) fn collection<'s>(state: &'s State, kind: Kind) -> Found<'s> {
+pub(crate) fn collection(state: &State, kind: Kind) -> Found<'_> {
     Found::fallible(move |view, element| {
         let subjects = select(state, kind, view.params)?;
         Found::subjects(kind, subjects).render(view, element)

@@ -149,7 +149,9 @@ pub(crate) fn blank_vm(state: &mut State, name: &str, cluster: Id, template: Id)
     vm.consoles = graphics_consoles::defaults(state, template);
     let plans = plan_disks(state, template, &BTreeMap::new(), false, None).unwrap_or_default();
     let (copies, _) = make_disks(state, &mut vm, plans);
-    copies.into_iter().for_each(|copy| operations::unlock(state, copy.to));
+    for copy in copies {
+        operations::unlock(state, copy.to);
+    }
     state.vms.insert(vm);
     if template != NIL
         && let Some(template) = state.templates.get_mut(template)

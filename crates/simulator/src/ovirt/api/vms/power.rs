@@ -43,7 +43,7 @@ pub(crate) fn act(call: &mut Call, id: Id, action: &str) -> Outcome {
     let job = match action {
         "start" => {
             let options = start_options(state, &tree)?;
-            commands::start(state, id, options)?
+            commands::start(state, id, &options)?
         }
         "stop" => commands::stop(state, id, tree.text("reason"))?,
         "shutdown" => commands::shutdown(state, id, tree.text("reason"))?,

@@ -75,7 +75,9 @@ pub(crate) fn update(call: &mut Call, id: Id) -> Outcome {
         let mut live = current.as_ref().clone();
         let mut changed = patch.clone();
         let dead: Vec<&str> = patch.iter().map(|(name, _)| name).filter(|name| !LIVE.contains(name)).collect();
-        dead.iter().for_each(|name| drop(changed.remove(name)));
+        for name in dead {
+            changed.remove(name);
+        }
         live.merge(&changed);
         vm.config = Arc::new(live);
         vm.next_run = (*config != *vm.config).then_some(config);

@@ -1,7 +1,7 @@
 //! Users, roles, permissions, quotas and tags.
 
 use super::super::schema::types;
-use super::*;
+use super::{CLUSTER, DATA_CENTER, DISK, HOST, IDENTIFIED, STORAGE_DOMAIN, TEMPLATE, VM, VM_POOL};
 
 types! {
     DOMAIN = "domain" : IDENTIFIED { "user": one(USER), "users": list(USER), "groups": list(GROUP) }

@@ -1,8 +1,13 @@
 //! The root of the API, and what reports on activity: actions, faults, jobs, events, statistics.
 
 use super::super::schema::types;
-use super::words::*;
-use super::*;
+use super::words::{
+    AUTO_PINNING, JOB_STATUS, POLICY_UNIT, SEVERITY, STATISTIC_KIND, STATISTIC_UNIT, STEP_TYPE, VALUE_TYPE,
+};
+use super::{
+    CLUSTER, DATA_CENTER, DISK, DISK_PROFILE, HOST, HOST_NIC, IDENTIFIED, IMAGE_TRANSFER, LEASE, NIC, PERMISSION,
+    PROPERTY, QUOTA, SNAPSHOT, STORAGE_DOMAIN, TAG, TEMPLATE, USER, VERSION, VM,
+};
 
 types! {
     PRODUCT_INFO = "product_info" { "name": text, "vendor": text, "version": one(VERSION), "instance_id": text }

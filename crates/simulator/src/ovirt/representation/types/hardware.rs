@@ -1,8 +1,12 @@
 //! What a virtual machine is made of: the elements that a VM, a template and an instance type share.
 
 use super::super::schema::types;
-use super::words::*;
-use super::*;
+use super::words::{
+    ARCHITECTURE, AUTO_PINNING, BANDWIDTH, BIOS, BOOT_PROTOCOL, CLOUD_INIT_PROTOCOL, CPU_MODE, CPU_PINNING, DISPLAY,
+    INHERITABLE, IP_VERSION, PARALLEL_MIGRATIONS, PAYLOAD_DEVICE, RESUME, RNG, SERIAL, USB, VIDEO, VM_AFFINITY,
+    VM_TYPE,
+};
+use super::{CLUSTER, CPU_PROFILE, DOMAIN, HOST, QUOTA, STORAGE_DOMAIN};
 
 types! {
     IDENTIFIED = "identified" { "name": text, "description": text, "comment": text }

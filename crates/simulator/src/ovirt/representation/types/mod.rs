@@ -1,7 +1,7 @@
 //! The tables of the API's types, grouped as its documentation groups them.
 //!
 //! Element names and kinds follow the public model of version 4 of the API. Elements of services that are not simulated
-//! (Gluster, OpenStack providers, Katello, image import) are left out: a reader skips what it does not know.
+//! (Gluster, `OpenStack` providers, Katello, image import) are left out: a reader skips what it does not know.
 
 mod access;
 mod activity;
@@ -40,8 +40,8 @@ pub(super) static ROOTS: &[&Type] = &[
     &SCHEDULING_POLICY_UNIT,
 ];
 
-/// The type whose root element has that name: a single one, or a collection of it.
+/// The type whose element has that name.
 #[cfg(test)]
 pub(crate) fn by_element(name: &str) -> Option<&'static Type> {
-    super::schema::reachable().find(|kind| kind.element == name)
+    super::schema::reachable().into_iter().find(|kind| kind.element == name)
 }

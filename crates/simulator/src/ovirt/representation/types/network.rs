@@ -1,8 +1,10 @@
 //! Networks, vNIC profiles and network interfaces.
 
 use super::super::schema::types;
-use super::words::*;
-use super::*;
+use super::words::{BOOT_PROTOCOL, NETWORK_STATUS, NIC_INTERFACE, NIC_STATUS, PASS_THROUGH, REPORTED_DEVICE};
+use super::{
+    CLUSTER, CUSTOM_PROPERTY, DATA_CENTER, DEVICE, HOST, IDENTIFIED, IP, PERMISSION, QOS_, STATISTIC, VERSION, VM,
+};
 
 types! {
     MAC = "mac" { "address": text }

@@ -1,8 +1,12 @@
 //! Storage domains, disks and image transfers.
 
 use super::super::schema::types;
-use super::words::*;
-use super::*;
+use super::words::{
+    DIRECTION, DISK_BACKUP, DISK_CONTENT, DISK_FORMAT, DISK_INTERFACE, DISK_STATUS, DISK_STORAGE, EXTERNAL_STATUS,
+    NFS_VERSION, PHASE, QCOW, QOS, SCSI_GENERIC, STORAGE_DOMAIN_STATUS, STORAGE_DOMAIN_TYPE, STORAGE_FORMAT,
+    STORAGE_TYPE, TIMEOUT_POLICY,
+};
+use super::{DATA_CENTER, DEVICE, FILE, HOST, IDENTIFIED, PERMISSION, QUOTA, SNAPSHOT, STATISTIC, TEMPLATE, VM};
 
 types! {
     LOGICAL_UNIT = "logical_unit" {

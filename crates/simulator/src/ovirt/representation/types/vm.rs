@@ -1,8 +1,14 @@
 //! Virtual machines, templates, instance types, and the collections under them.
 
 use super::super::schema::types;
-use super::words::*;
-use super::*;
+use super::words::{
+    ARCHITECTURE, DISPLAY, NUMA_TUNE, SNAPSHOT_STATUS, SNAPSHOT_TYPE, TEMPLATE_STATUS, TPM, VM_POOL_TYPE, VM_STATUS,
+    WATCHDOG_ACTION, WATCHDOG_MODEL,
+};
+use super::{
+    AFFINITY_LABEL, CLUSTER, CPU, DISK, DISK_ATTACHMENT, DYNAMIC_CPU, FILE, HOST, ICON, IDENTIFIED, IP, NIC, PAYLOAD,
+    PERMISSION, PROPERTY, REPORTED_DEVICE_, STATISTIC, TAG, TIME_ZONE, USER, VERSION, VM_BASE,
+};
 
 types! {
     KERNEL = "kernel" { "version": one(VERSION) }
