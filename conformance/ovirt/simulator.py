@@ -43,7 +43,7 @@ class Simulator:
             self.kill()
             raise
         self.url = self.ready["url"]
-        self.ca_file = self.ready["ca_file"]
+        self.ca_file = self.ready.get("ca_file")
         self.user = self.ready["user"]
         self.password = self.ready["password"]
         self.admin_url = self.ready["admin_url"]

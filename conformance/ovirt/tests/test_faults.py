@@ -135,6 +135,17 @@ def test_a_lost_reply_after_it_happened(fault, fresh, module_world):
     assert again.value.code == 409
 
 
+def test_a_lost_reply_on_a_used_connection_is_repeated_by_the_client(fault, module_world):
+    """What makes a lost reply dangerous: the call comes twice, and the second one must not make a second VM."""
+    name = module_world.name("twice")
+    module_world.system.clusters_service().list()
+    fault(f"POST {VMS} first=1 lost-reply")
+    with pytest.raises(sdk.Error) as seen:
+        module_world.system.vms_service().add(blank_vm(module_world, name))
+    assert seen.value.code == 409
+    assert len(module_world.system.vms_service().list(search=f"name={name}")) == 1
+
+
 def test_a_truncated_answer(fault, fresh, clusters):
     fault(f"GET {CLUSTERS} first=1 truncate=20")
     with pytest.raises(sdk.Error) as seen:

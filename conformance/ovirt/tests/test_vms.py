@@ -22,7 +22,7 @@ def template(world):
     return world.add_template(os=types.OperatingSystem(type="rhcos_x64"), memory=2 * GIB)
 
 
-def test_from_template_with_initialization_to_the_end(system, world, template):
+def test_from_template_with_initialization_to_the_end(system, world, template, engine):
     vms = system.vms_service()
     name = world.name("node")
     vm = vms.add(
@@ -76,6 +76,13 @@ def test_from_template_with_initialization_to_the_end(system, world, template):
     assert seen & {"wait_for_launch", "powering_up"}, seen
     assert vm.host.id in [host.id for host in world.hosts]
     assert vm.start_time is not None
+
+    # What the guest finds: the Ignition config, with nothing but the host name added.
+    drive = engine.admin("GET", f"/ovirt/vms/{vm.id}/config-drive")
+    delivered = json.loads(drive["files"]["openstack/latest/user_data"])
+    assert delivered["ignition"] == {"version": "3.2.0"}
+    assert "/etc/motd" in [file["path"] for file in delivered["storage"]["files"]]
+    assert "/etc/hostname" in [file["path"] for file in delivered["storage"]["files"]]
 
     devices = wait_for("an address", service.reported_devices_service().list, bool)
     device = next(d for d in devices if d.type == types.ReportedDeviceType.NETWORK)

@@ -94,7 +94,14 @@ impl Identity {
         &self.ca_file
     }
 
-    /// The TLS configuration, offering HTTP/2 and HTTP/1.1.
+    /// Offers HTTP/1.1 only.
+    #[must_use]
+    pub fn without_http2(mut self) -> Self {
+        Arc::make_mut(&mut self.config).alpn_protocols.retain(|protocol| protocol != b"h2");
+        self
+    }
+
+    /// The TLS configuration, offering HTTP/2 (unless told not to) and HTTP/1.1.
     pub fn server_config(&self) -> Arc<ServerConfig> {
         self.config.clone()
     }

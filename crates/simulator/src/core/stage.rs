@@ -188,6 +188,13 @@ impl Stage {
         self
     }
 
+    /// Serves HTTP/1.1 only, as many platforms do. Clients behave differently then, and not only faster or slower.
+    #[must_use]
+    pub fn without_http2(mut self) -> Self {
+        self.identity = self.identity.map(Identity::without_http2);
+        self
+    }
+
     /// Where the API will be served, without a path and without a slash at the end.
     pub fn url(&self) -> &str {
         self.api.url()

@@ -43,7 +43,9 @@ pub enum Error {
 
 /// Starts an engine and its image endpoint.
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
-    let mut stage = Stage::prepare("ovirt", &options.simulator).await?;
+    // The web server of an engine speaks HTTP/1.1, and the Python SDK, which waits for sockets instead of for libcurl, loses
+    // a second or two on every larger answer that comes over HTTP/2.
+    let mut stage = Stage::prepare("ovirt", &options.simulator).await?.without_http2();
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;
     let beside = options.simulator.state.as_ref().map(|state| state.with_extension("images"));
