@@ -28,7 +28,7 @@ class Simulator:
         self.log_file = directory / "requests.jsonl"
         self.stderr_file = directory / "stderr.log"
         command = shlex.split(os.environ["LANDFALL_SIM"])
-        defaults = {"--listen": "127.0.0.1:0", "--time-scale": str(TIME_SCALE), "--log-requests": str(self.log_file)}
+        defaults = {"--listen": "127.0.0.1:0", "--time-scale": str(TIME_SCALE), "--guests": "plain", "--log-requests": str(self.log_file)}
         for flag, value in defaults.items():
             if flag not in options:
                 command += [flag, value]

@@ -16,16 +16,25 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-platform", &["landfall-config"]),
     // 2: mechanisms, which do not know each other
     ("landfall-assets", &["landfall-config", "landfall-platform"]),
+    ("landfall-engine", &["landfall-platform"]),
     ("landfall-wire", &["landfall-config", "landfall-platform"]),
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
-    ("landfall-platform-ovirt", &["landfall-config", "landfall-platform", "landfall-assets", "landfall-wire"]),
-    // 4: programs
+    ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
+    (
+        "landfall-platform-ovirt",
+        &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
+    ),
+    // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
+    // machines serve
+    ("landfall-node", &[]),
     (
         "landfall",
         &[
             "landfall-assets",
+            "landfall-cluster",
             "landfall-config",
+            "landfall-engine",
             "landfall-platform",
             "landfall-platform-ovirt",
             "landfall-simulator",
@@ -34,8 +43,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // beside the layers
-    ("landfall-testkit", &["landfall-platform"]),
-    ("landfall-simulator", &[]),
+    ("landfall-testkit", &["landfall-engine", "landfall-platform"]),
+    ("landfall-simulator", &["landfall-node"]),
     ("xtask", &[]),
 ];
 

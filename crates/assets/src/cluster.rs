@@ -62,10 +62,7 @@ impl Cluster<'_> {
 
     /// Name of the oVirt template that machines are made from: the user's, or one that Landfall makes.
     pub fn ovirt_template_name(&self, platform: &ovirt::Platform) -> String {
-        match &platform.image {
-            Some(ovirt::Image::Template(name)) => name.clone(),
-            Some(ovirt::Image::Disk(_)) | None => format!("{}-template", self.infra_id),
-        }
+        platform.template_name(self.infra_id.as_str())
     }
 
     /// Where the cluster's own machines reach the API, as `host:port`.

@@ -98,6 +98,14 @@ pub(crate) enum Command {
     /// Make the install-config, or files from it
     #[command(subcommand)]
     Create(Create),
+    /// Remove what was created
+    #[command(subcommand)]
+    Destroy(commands::destroy::Destroy),
+    /// Wait for a cluster that is being installed
+    #[command(subcommand)]
+    WaitFor(commands::wait_for::WaitFor),
+    /// Print the steps of the installation without touching anything
+    Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
     Explain(commands::explain::Explain),
     /// Say where an install directory stands: stages, edits, certificates
@@ -125,6 +133,8 @@ pub(crate) enum Create {
     Manifests(commands::create::Derive),
     /// Make what the machines boot with, and the kubeconfig
     IgnitionConfigs(commands::create::Derive),
+    /// Create the cluster; run it again to go on after an interruption
+    Cluster(commands::create::cluster::Cluster),
 }
 
 impl Command {
@@ -134,6 +144,10 @@ impl Command {
             Self::Create(Create::InstallConfig(_)) => "create install-config",
             Self::Create(Create::Manifests(_)) => "create manifests",
             Self::Create(Create::IgnitionConfigs(_)) => "create ignition-configs",
+            Self::Create(Create::Cluster(_)) => "create cluster",
+            Self::Destroy(_) => "destroy cluster",
+            Self::WaitFor(_) => "wait-for",
+            Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",
             Self::Graph(_) => "graph",

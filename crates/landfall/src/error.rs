@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use landfall_config::ConfigError;
+use landfall_platform::InfraId;
 
 use crate::exit::ExitStatus;
 
@@ -29,6 +30,12 @@ pub(crate) enum Error {
     MixedRenderings,
     #[error("{} belongs to a cluster, but .landfall/cluster.json, which names it, is gone", path.display())]
     IdentityGone { path: PathBuf },
+    #[error("{} holds no cluster", path.display())]
+    NoCluster { path: PathBuf },
+    #[error("the cluster {infra_id} of {} was destroyed", path.display())]
+    Destroyed { path: PathBuf, infra_id: InfraId },
+    #[error("cannot read the journal")]
+    Journal(#[source] landfall_engine::JournalError),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
     #[error("interrupted")]
@@ -48,6 +55,9 @@ impl Error {
             | Self::Incomplete(_)
             | Self::OtherDistribution { .. }
             | Self::MixedRenderings
+            | Self::NoCluster { .. }
+            | Self::Destroyed { .. }
+            | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
         }
     }
@@ -66,6 +76,12 @@ impl Error {
             }
             Self::OtherDistribution { .. } => {
                 "put the distribution back, or copy install-config.yaml to an empty directory and go on there"
+            }
+            Self::NoCluster { .. } => {
+                "name the install directory with --dir; if it is lost, 'landfall destroy cluster --infra-id ID' needs none"
+            }
+            Self::Destroyed { .. } => {
+                "for a new cluster, copy install-config.yaml to an empty directory: it gets an infra id and keys of its own"
             }
             Self::MixedRenderings => "use --regenerate or --keep-stale for all of them",
             Self::IdentityGone { .. } => {

@@ -2,11 +2,16 @@
 
 use std::error::Error as StdError;
 
+use landfall_engine::JournalError;
 use landfall_config::{ConfigError, UnknownField, tree::SetError};
 use landfall_platform::{ErrorClass, survey::SurveyError};
 use landfall_workdir::Unsettled;
 
-use crate::{error::Error, exit::ExitStatus};
+use crate::{
+    cluster::ClusterError,
+    error::Error,
+    exit::ExitStatus,
+};
 
 /// What the user is told about an error besides its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +22,7 @@ pub(crate) struct Failure {
 
 const STALE: &str = "--regenerate writes them anew and keeps a copy of what was edited under .landfall/backup; \
     --keep-stale uses them as they are; both take a file as well, as in --regenerate=manifests/a.yaml";
+const JOURNAL: &str = "move the journal away; 'landfall destroy cluster' then finds what was created by its mark";
 const CONFIG: &str = "'landfall explain PATH' says what a field means and what it may hold";
 
 impl Failure {
@@ -45,6 +51,10 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(ExitStatus::Config, None)
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_ovirt::Error>() {
         failure(platform_status(error.class()), None)
+    } else if let Some(error) = cause.downcast_ref::<ClusterError>() {
+        failure(error.status(), Some(error.hint()))
+    } else if cause.is::<JournalError>() {
+        failure(ExitStatus::Config, Some(JOURNAL))
     } else if let Some(error) = cause.downcast_ref::<SurveyError>() {
         failure(survey_status(error), None)
     } else {
@@ -68,11 +78,13 @@ fn assets_status(error: &landfall_assets::Error) -> ExitStatus {
 fn platform_status(class: ErrorClass) -> ExitStatus {
     match class {
         ErrorClass::Invalid => ExitStatus::Config,
+        ErrorClass::Bug => ExitStatus::Failure,
         ErrorClass::Transient
         | ErrorClass::Throttled
         | ErrorClass::Locked
         | ErrorClass::Auth
         | ErrorClass::NotFound
+        | ErrorClass::Timeout
         | ErrorClass::Capacity => ExitStatus::Infrastructure,
     }
 }

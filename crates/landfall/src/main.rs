@@ -1,6 +1,7 @@
 //! The `landfall` program. This file is its table of contents.
 
 mod cli;
+mod cluster;
 mod commands;
 mod context;
 mod drawing;
@@ -47,6 +48,10 @@ fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
         Command::Create(Create::InstallConfig(args)) => commands::create::install_config::run(args, context),
         Command::Create(Create::Manifests(args)) => commands::create::run(Target::Manifests, args, context),
         Command::Create(Create::IgnitionConfigs(args)) => commands::create::run(Target::IgnitionConfigs, args, context),
+        Command::Create(Create::Cluster(args)) => commands::create::cluster::run(args, context),
+        Command::Destroy(args) => commands::destroy::run(args, context),
+        Command::WaitFor(what) => commands::wait_for::run(*what, context),
+        Command::Plan(args) => commands::plan::run(args, context),
         Command::Explain(args) => commands::explain::run(args, context),
         Command::Status(args) => commands::status::run(args, context),
         Command::Graph(args) => commands::graph::run(args, context),

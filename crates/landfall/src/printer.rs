@@ -88,6 +88,14 @@ impl Printer {
         }
     }
 
+    /// Prints a result to stdout only if text was asked for: programs get it as part of another line.
+    pub(crate) fn text(self, report: &impl Report) -> io::Result<()> {
+        match self.output {
+            Output::Text => print(&report.to_string()),
+            Output::Json => Ok(()),
+        }
+    }
+
     /// Prints a result to stdout only if JSON was asked for: people were already told.
     pub(crate) fn summary(self, summary: &impl Serialize) -> io::Result<()> {
         match self.output {

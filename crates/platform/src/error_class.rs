@@ -1,22 +1,52 @@
-//! What kind of failure an error is, for those who decide what to do about it.
+//! What kind of trouble an error is. Retry, exit code and advice follow from the class, never from the text.
 
-/// What kind of failure an error is.
-///
-/// Retry, exit code and hint are decided by class, never by the text of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of trouble an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
-    /// It may be gone at the next attempt: no connection, a reply lost, a server in trouble.
+    /// The network or the platform had a bad moment; whether the call took effect is unknown.
     Transient,
-    /// Too many requests; an attempt after a pause may succeed.
+    /// The platform asks to slow down.
     Throttled,
-    /// Something else is at work on the object; an attempt after a while may succeed.
+    /// Another operation holds the object.
     Locked,
-    /// The credentials are wrong, expired or not sufficient.
+    /// Credentials are wrong, expired or lack a permission.
     Auth,
-    /// The object does not exist.
+    /// The object, or one that it refers to, does not exist.
     NotFound,
-    /// The request can never succeed as it is: a wrong value, a wrong address, a server that is not trusted.
+    /// The platform refuses the request as it is.
     Invalid,
-    /// The platform has no room for it: quota, memory, storage.
+    /// Quota, storage, hosts or another resource is exhausted.
     Capacity,
+    /// It took longer than it may.
+    Timeout,
+    /// A promise of the program itself is broken.
+    Bug,
+}
+
+impl ErrorClass {
+    /// Whether trying again, with nothing changed, can help.
+    pub fn is_retryable(self) -> bool {
+        matches!(self, Self::Transient | Self::Throttled | Self::Locked)
+    }
+}
+
+impl fmt::Display for ErrorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Transient => "transient",
+            Self::Throttled => "throttled",
+            Self::Locked => "locked",
+            Self::Auth => "auth",
+            Self::NotFound => "not found",
+            Self::Invalid => "invalid",
+            Self::Capacity => "capacity",
+            Self::Timeout => "timeout",
+            Self::Bug => "bug",
+        })
+    }
 }

@@ -1,12 +1,20 @@
 //! The vocabulary that all platforms and mechanisms share. No I/O happens here.
 
 mod environment;
+mod error_chain;
 mod error_class;
 mod files;
 mod infra_id;
+mod machines;
+mod preflight;
+mod step;
 pub mod survey;
 
 pub use environment::Environment;
+pub use error_chain::error_chain;
 pub use error_class::ErrorClass;
 pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};
+pub use machines::{Machine, MachineSpec, Machines, Power, PowerState, Progress};
+pub use preflight::{Finding, Verdict};
+pub use step::{Bind, Context, Discover, Kind, Outputs, Step, StepError, StepId, StepSpec};

@@ -5,4 +5,5 @@
 //! No simulator uses a type of the client crates: what it accepts and answers is judged by clients that other people wrote.
 
 pub mod core;
+pub mod guests;
 pub mod ovirt;

@@ -1,8 +1,16 @@
 //! What tests of several crates share. A dev-dependency only.
+//!
+//! A platform crate implements [`Fixture`] over its simulator and puts its plan through the generic suites:
+//! [`repeat_every_step`], [`fail_at_every_step`], [`kill_at_every_step`], [`kill_every_removal`].
 
+mod fixture;
 mod https;
+mod interrupt;
 pub mod ovirt_engine;
 mod scripted;
+mod suites;
 
+pub use fixture::{Fixture, World};
 pub use https::{Authority, HttpsServer};
 pub use scripted::{ScriptedPrompter, Step};
+pub use suites::{fail_at_every_step, kill_at_every_step, kill_every_removal, repeat_every_step};

@@ -14,6 +14,9 @@ pub enum Error {
     /// The CA certificates are not readable.
     #[error("the CA certificates cannot be used")]
     Roots(#[source] reqwest::Error),
+    /// The client certificate and key are not usable.
+    #[error("the client certificate and key cannot be used")]
+    Identity(#[source] reqwest::Error),
     /// The PEM text holds no certificate.
     #[error("the PEM text for the CA holds no certificate")]
     NoRoots,
@@ -66,6 +69,8 @@ pub enum Error {
         url: Url,
         /// What was answered.
         status: StatusCode,
+        /// How long the server asks to wait before the next attempt.
+        retry_after: Option<Duration>,
     },
     /// The server sends the client elsewhere, which no API spoken here does.
     #[error("{url} redirects to {target}; is the address right?")]
@@ -102,12 +107,30 @@ impl Error {
             Self::Connect { .. } | Self::Timeout { .. } | Self::Broken { .. } => ErrorClass::Transient,
             Self::Status { status, .. } => class_of(*status),
             Self::Roots(_)
+            | Self::Identity(_)
             | Self::NoRoots
             | Self::Certificate { .. }
             | Self::TooLarge { .. }
             | Self::Redirect { .. }
             | Self::WebPage { .. }
             | Self::Decode { .. } => ErrorClass::Invalid,
+        }
+    }
+
+    /// How long the server asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The status of an answer that is a refusal.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(status.as_u16()),
+            Self::WebPage { status, .. } => Some(*status),
+            _ => None,
         }
     }
 

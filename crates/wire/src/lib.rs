@@ -9,7 +9,7 @@ mod reply;
 mod request;
 mod trust;
 
-pub use client::{Client, Limits};
+pub use client::{Client, ClientBuilder, Download, Identity, Limits};
 pub use error::Error;
 pub use reply::Reply;
 pub use request::{Method, Request};

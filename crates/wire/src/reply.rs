@@ -1,9 +1,11 @@
 //! What a server answered.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::{
     Method, StatusCode,
-    header::{CONTENT_TYPE, HeaderMap, LOCATION},
+    header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER},
 };
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -29,6 +31,11 @@ impl Reply {
     /// A header, if it is there and readable.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+
+    /// How long the server asks to wait before the next attempt. Dates, which no API spoken here sends, count as nothing.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
     }
 
     /// The contents as they came.
@@ -64,10 +71,18 @@ impl Reply {
         {
             return Error::Redirect { url: self.url, target: target.to_owned() };
         }
-        if self.is_web_page() && self.status != StatusCode::UNAUTHORIZED && !self.status.is_server_error() {
+        // Proxies send pages with these too, and they say something about the moment and not about the address.
+        let passing = matches!(
+            self.status,
+            StatusCode::UNAUTHORIZED
+                | StatusCode::REQUEST_TIMEOUT
+                | StatusCode::CONFLICT
+                | StatusCode::TOO_MANY_REQUESTS
+        );
+        if self.is_web_page() && !passing && !self.status.is_server_error() {
             return Error::WebPage { title: title(&self.contents), status: self.status(), url: self.url };
         }
-        Error::Status { method: self.method, status: self.status, url: self.url }
+        Error::Status { retry_after: self.retry_after(), method: self.method, status: self.status, url: self.url }
     }
 }
 

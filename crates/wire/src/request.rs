@@ -1,5 +1,6 @@
 //! A request, before it is sent.
 
+use bytes::Bytes;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -19,12 +20,15 @@ pub struct Request {
 pub(crate) enum Body {
     None,
     Form(Vec<(&'static str, SecretString)>),
+    Json(Bytes),
+    Raw(Bytes),
 }
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::None => f.write_str("None"),
+            Self::Json(contents) | Self::Raw(contents) => write!(f, "{} bytes", contents.len()),
             Self::Form(fields) => f.debug_set().entries(fields.iter().map(|(name, _)| name)).finish(),
         }
     }
@@ -39,6 +43,40 @@ impl Request {
     /// A `POST` of form fields.
     pub fn post_form(url: Url, fields: Vec<(&'static str, SecretString)>) -> Self {
         Self { method: Method::POST, url, headers: Vec::new(), body: Body::Form(fields) }
+    }
+
+    /// A request with a JSON document.
+    pub fn json(method: Method, url: Url, document: &serde_json::Value) -> Self {
+        Self { method, url, headers: Vec::new(), body: Body::Json(document.to_string().into()) }
+    }
+
+    /// A `PUT` of bytes as they are.
+    pub fn put(url: Url, contents: Bytes) -> Self {
+        Self { method: Method::PUT, url, headers: Vec::new(), body: Body::Raw(contents) }
+    }
+
+    /// A `DELETE`.
+    pub fn delete(url: Url) -> Self {
+        Self { method: Method::DELETE, url, headers: Vec::new(), body: Body::None }
+    }
+
+    /// A request without a body.
+    pub fn bare(method: Method, url: Url) -> Self {
+        Self { method, url, headers: Vec::new(), body: Body::None }
+    }
+
+    /// Its method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Carries a header whose value is no secret. A value that cannot stand in a header is left out.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((HeaderName::from_static(name), value));
+        }
+        self
     }
 
     /// Asks for a JSON answer.

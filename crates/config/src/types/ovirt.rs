@@ -61,6 +61,14 @@ pub struct Platform {
 }
 
 impl Platform {
+    /// Name of the template that machines are made from: the one that is given, or the cluster's own.
+    pub fn template_name(&self, infra_id: &str) -> String {
+        match &self.image {
+            Some(Image::Template(name)) => name.clone(),
+            Some(Image::Disk(_)) | None => format!("{infra_id}-template"),
+        }
+    }
+
     fn default_network() -> String {
         "ovirtmgmt".to_owned()
     }

@@ -2,9 +2,13 @@
 
 pub(crate) mod completion;
 pub(crate) mod create;
+pub(crate) mod destroy;
 pub(crate) mod docs;
 pub(crate) mod explain;
 pub(crate) mod graph;
+pub(crate) mod nodes;
+pub(crate) mod plan;
 pub(crate) mod sim;
 pub(crate) mod status;
 pub(crate) mod version;
+pub(crate) mod wait_for;

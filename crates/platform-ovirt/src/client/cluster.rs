@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Reference;
+use super::{DataCenter, Reference};
 use crate::{Client, Error};
 
 /// A cluster of hosts, in a data centre that is up.
@@ -32,6 +32,23 @@ struct Entry {
 }
 
 impl Client {
+    /// Ids of all clusters, also of those whose data centre is down.
+    pub async fn cluster_ids(&self) -> Result<Vec<String>, Error> {
+        let Clusters { cluster } = self.get("clusters").await?;
+        Ok(cluster.into_iter().map(|entry| entry.id).collect())
+    }
+
+    /// The cluster with an id and its data centre, whatever their state.
+    pub async fn cluster(&self, id: &str) -> Result<Option<(Cluster, DataCenter)>, Error> {
+        let Some(Entry { id, name, data_center }) = self.get_existing(&format!("clusters/{id}")).await? else {
+            return Ok(None);
+        };
+        let Some(Reference { id: data_center_id }) = data_center else { return Ok(None) };
+        let Some(data_center) = self.data_center(&data_center_id).await? else { return Ok(None) };
+        let cluster = Cluster { id, name, data_center_id, data_center: data_center.name.clone() };
+        Ok(Some((cluster, data_center)))
+    }
+
     /// The clusters of all data centres that are up, by name.
     pub async fn clusters(&self) -> Result<Vec<Cluster>, Error> {
         let data_centers = self.data_centers().await?;

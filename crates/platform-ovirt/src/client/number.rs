@@ -17,3 +17,23 @@ pub(super) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
         Some(Written::Text(text)) => text.trim().parse().map(Some).map_err(D::Error::custom),
     }
 }
+
+/// Reads a number that may be written as a string; one that is missing is zero.
+pub(super) fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    optional(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads a truth value that may be written as a string; one that is missing is false.
+pub(super) fn boolean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Bool(bool),
+        Text(String),
+    }
+    Ok(match Option::<Written>::deserialize(deserializer)? {
+        None => false,
+        Some(Written::Bool(value)) => value,
+        Some(Written::Text(text)) => text == "true",
+    })
+}

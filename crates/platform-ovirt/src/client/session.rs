@@ -1,14 +1,22 @@
-//! A session with an engine: login, and reading resources.
+//! A session with an engine: login, and the four verbs.
 
-use landfall_wire::{Limits, Reply, Request, Trust};
-use secrecy::SecretString;
+use std::time::Duration;
+
+use landfall_platform::ErrorClass;
+use landfall_wire::{Limits, Method, Request, Trust};
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use tokio::sync::Mutex;
+use url::Url;
 
 use crate::{Error, client::EngineUrl};
 
 /// The scope of a token that is good for the API.
 const SCOPE: &str = "ovirt-app-api";
+
+/// For a piece of an image over a slow line.
+const TRANSFER_EXCHANGE: Duration = Duration::from_secs(120);
 
 /// A session with an engine, as one user.
 ///
@@ -21,6 +29,7 @@ pub struct Client {
     user: String,
     password: SecretString,
     token: Mutex<Option<SecretString>>,
+    transfers: landfall_wire::Client,
 }
 
 /// A token, or why there is none. The engine answers refusals with status 400 and one of these two spellings.
@@ -30,6 +39,14 @@ struct Grant {
     error_code: Option<String>,
     error: Option<String>,
     error_description: Option<String>,
+}
+
+/// What the engine answers when it refuses: a bare fault, or for an action one inside of it.
+#[derive(Deserialize)]
+struct Failure {
+    fault: Option<Fault>,
+    #[serde(flatten)]
+    bare: Fault,
 }
 
 #[derive(Deserialize)]
@@ -60,9 +77,16 @@ impl Client {
         user: impl Into<String>,
         password: SecretString,
     ) -> Result<Self, Error> {
-        let http = landfall_wire::Client::new(trust, limits)
-            .map_err(|source| Error::exchange("preparing a session", &engine, source))?;
-        Ok(Self { http, engine, user: user.into(), password, token: Mutex::new(None) })
+        let failed = |source| Error::exchange("preparing a session", &engine, source);
+        let http = landfall_wire::Client::new(trust, limits).map_err(failed)?;
+        let patient = Limits { exchange: limits.exchange.max(TRANSFER_EXCHANGE), ..limits };
+        let transfers = landfall_wire::Client::new(trust, patient).map_err(failed)?;
+        Ok(Self { http, engine, user: user.into(), password, token: Mutex::new(None), transfers })
+    }
+
+    /// For exchanges with the hosts and the proxy that take the bytes of images. Their certificates are of the engine's CA.
+    pub(crate) fn transfers(&self) -> &landfall_wire::Client {
+        &self.transfers
     }
 
     /// The engine.
@@ -72,34 +96,85 @@ impl Client {
 
     /// Reads a resource: `clusters`, `networks/<id>/vnicprofiles`.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
-        let attempt = || format!("reading {}", if path.is_empty() { "the API's root" } else { path });
-        let mut reply = self.send(path).await?;
+        let attempt = format!("reading {}", if path.is_empty() { "the API's root" } else { path });
+        self.call(&attempt, path, Request::get).await
+    }
+
+    /// Reads an object that may not exist.
+    pub(super) async fn get_existing<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, Error> {
+        match self.get(path).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates an object in a collection, or carries out an action.
+    pub(super) async fn post<T: DeserializeOwned>(&self, attempt: &str, path: &str, body: &Value) -> Result<T, Error> {
+        self.call(attempt, path, |url| Request::json(Method::POST, url, body)).await
+    }
+
+    /// Changes an object.
+    pub(super) async fn put<T: DeserializeOwned>(&self, attempt: &str, path: &str, body: &Value) -> Result<T, Error> {
+        self.call(attempt, path, |url| Request::json(Method::PUT, url, body)).await
+    }
+
+    /// Deletes an object. That it is not there is as good.
+    pub(super) async fn delete(&self, attempt: &str, path: &str) -> Result<(), Error> {
+        match self.call::<Value>(attempt, path, Request::delete).await {
+            Err(error) if error.class() != ErrorClass::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends a request under a new correlation id, by which the engine's log, jobs and events name it.
+    async fn call<T: DeserializeOwned>(
+        &self,
+        attempt: &str,
+        path: &str,
+        request: impl Fn(Url) -> Request,
+    ) -> Result<T, Error> {
+        let correlation = format!("landfall-{:016x}", rand::random::<u64>());
+        let url = if path.is_empty() { self.engine.api() } else { self.engine.resource(path) };
+        let changes = *request(url.clone()).method() != Method::GET;
+        let failed = |source| Error::Exchange {
+            attempt: attempt.to_owned(),
+            engine: self.engine.host(),
+            correlation: changes.then(|| correlation.clone()),
+            source: Box::new(source),
+        };
+        let send = async |token: &SecretString| {
+            let request = request(url.clone()).accept_json().bearer(token).header("correlation-id", &correlation);
+            self.http.send(request).await.map_err(failed)
+        };
+        let token = self.token().await?;
+        let mut reply = send(&token).await?;
         if reply.status() == 401 {
-            self.token.lock().await.take();
-            reply = self.send(path).await?;
+            // The engine has forgotten the session. Nothing was done, so any request may be repeated with a new token.
+            self.forget(&token).await;
+            reply = send(&self.token().await?).await?;
         }
         if reply.status() >= 400
             && !reply.is_web_page()
-            && let Ok(fault) = reply.json::<Fault>()
+            && let Ok(failure) = reply.json::<Failure>()
         {
-            let Fault { reason, detail } = fault;
+            let Fault { reason, detail } = failure.fault.unwrap_or(failure.bare);
             return Err(Error::Fault {
-                attempt: attempt(),
+                attempt: attempt.to_owned(),
                 engine: self.engine.host(),
                 status: reply.status(),
+                retry_after: reply.retry_after(),
                 reason,
                 detail,
+                correlation,
             });
         }
-        let failed = |source| Error::exchange(attempt(), &self.engine, source);
         reply.successful().and_then(|reply| reply.json()).map_err(failed)
     }
 
-    async fn send(&self, path: &str) -> Result<Reply, Error> {
-        let token = self.token().await?;
-        let url = if path.is_empty() { self.engine.api() } else { self.engine.resource(path) };
-        let request = Request::get(url).accept_json().bearer(&token);
-        self.http.send(request).await.map_err(|source| Error::exchange(format!("reading {path}"), &self.engine, source))
+    /// Drops a token that the engine does not accept any more, unless somebody else has got a new one meanwhile.
+    async fn forget(&self, expired: &SecretString) {
+        self.token.lock().await.take_if(|token| token.expose_secret() == expired.expose_secret());
     }
 
     async fn token(&self) -> Result<SecretString, Error> {

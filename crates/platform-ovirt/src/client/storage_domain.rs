@@ -21,10 +21,12 @@ pub struct StorageDomain {
     /// What it is made of.
     #[serde(default)]
     pub storage: Storage,
+    /// `data`, `iso`, …
     #[serde(default, rename = "type")]
-    kind: String,
+    pub kind: String,
+    /// `active` if it can be used.
     #[serde(default)]
-    status: String,
+    pub status: String,
 }
 
 /// What a storage domain is made of.
@@ -42,6 +44,11 @@ struct StorageDomains {
 }
 
 impl Client {
+    /// The storage domain with an id, as it is attached to a data centre.
+    pub async fn storage_domain(&self, data_center_id: &str, id: &str) -> Result<Option<StorageDomain>, Error> {
+        self.get_existing(&format!("datacenters/{data_center_id}/storagedomains/{id}")).await
+    }
+
     /// The storage domains that a cluster's machines can have their disks in: active data domains of its data centre, by
     /// name. (Asked through the data centre because only there a domain has a status.)
     pub async fn storage_domains(&self, cluster: &Cluster) -> Result<Vec<StorageDomain>, Error> {

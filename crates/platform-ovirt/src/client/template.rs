@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{Cluster, Reference};
+use super::{Cluster, Disk, Reference, Vm, number, search};
 use crate::{Client, Error};
 
 /// The operating system type with which the engine hands a machine its Ignition config unchanged.
-const IGNITION_OS: &str = "rhcos_x64";
+pub(crate) const IGNITION_OS: &str = "rhcos_x64";
 /// The engine's built-in template without disks.
-const BLANK: &str = "00000000-0000-0000-0000-000000000000";
+pub(crate) const BLANK: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A template that can be used in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,23 @@ impl Template {
     }
 }
 
+/// A template, with its disks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateDetails {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// `ok`, `locked` or `illegal`.
+    pub status: String,
+    /// Its operating system type, as the engine spells it.
+    pub os: String,
+    /// Its disks.
+    pub disks: Vec<Disk>,
+}
+
 #[derive(Deserialize)]
 struct Templates {
     #[serde(default)]
@@ -38,9 +56,32 @@ struct Templates {
 struct Entry {
     id: String,
     name: String,
+    #[serde(default)]
+    description: String,
     status: Option<String>,
     os: Option<Os>,
     cluster: Option<Reference>,
+    #[serde(default)]
+    version: Version,
+    #[serde(default)]
+    disk_attachments: DiskAttachments,
+}
+
+#[derive(Default, Deserialize)]
+struct Version {
+    #[serde(default, deserialize_with = "number::required")]
+    version_number: u64,
+}
+
+#[derive(Default, Deserialize)]
+struct DiskAttachments {
+    #[serde(default)]
+    disk_attachment: Vec<DiskAttachment>,
+}
+
+#[derive(Deserialize)]
+struct DiskAttachment {
+    disk: Disk,
 }
 
 #[derive(Deserialize)]
@@ -66,5 +107,55 @@ impl Client {
         let mut listed = HashSet::new();
         templates.retain(|template| listed.insert(template.name.clone()));
         Ok(templates)
+    }
+
+    /// The newest version of the template with a name, with its disks.
+    pub async fn template(&self, name: &str) -> Result<Option<TemplateDetails>, Error> {
+        let path = format!("{}&follow=disk_attachments.disk", search("templates", &format!("name=\"{name}\"")));
+        let Templates { template } = self.get(&path).await?;
+        let versions = template.into_iter().filter(|entry| entry.name == name);
+        Ok(versions.max_by_key(|entry| entry.version.version_number).map(|entry| TemplateDetails {
+            id: entry.id,
+            name: entry.name,
+            description: entry.description,
+            status: entry.status.unwrap_or_else(|| "in an unknown state".to_owned()),
+            os: entry.os.map(|os| os.kind).unwrap_or_default(),
+            disks: entry.disk_attachments.disk_attachment.into_iter().map(|attachment| attachment.disk).collect(),
+        }))
+    }
+
+    /// The template with a name, if machines can be made from it now. One that is still being made is
+    /// [locked](landfall_platform::ErrorClass::Locked).
+    pub async fn usable_template(&self, name: &str) -> Result<TemplateDetails, Error> {
+        let object = || format!("template {name}");
+        match self.template(name).await? {
+            Some(template) if template.status == "ok" => Ok(template),
+            Some(template) => {
+                Err(Error::State { object: object(), engine: self.engine().host(), state: template.status })
+            }
+            None => Err(Error::Missing { object: object(), engine: self.engine().host() }),
+        }
+    }
+
+    /// Makes a template from a machine that is off and has one disk. The copy of the disk gets the template's name, so that
+    /// it is never taken for the original.
+    pub async fn create_template(&self, name: &str, description: &str, vm: &Vm) -> Result<(), Error> {
+        let disks: Vec<Value> = vm
+            .boot_disk()
+            .map(|disk| json!({ "disk": { "id": disk.id, "name": name, "alias": name } }))
+            .into_iter()
+            .collect();
+        let body = json!({
+            "name": name,
+            "description": description,
+            "vm": { "id": vm.id, "disk_attachments": { "disk_attachment": disks } },
+        });
+        let _: Value = self.post(&format!("creating template {name}"), "templates", &body).await?;
+        Ok(())
+    }
+
+    /// Deletes a template.
+    pub async fn delete_template(&self, template: &TemplateDetails) -> Result<(), Error> {
+        self.delete(&format!("deleting template {}", template.name), &format!("templates/{}", template.id)).await
     }
 }

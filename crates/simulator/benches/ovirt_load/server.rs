@@ -50,7 +50,7 @@ impl Server {
         std::fs::write(&inventory, world(vms)?)?;
         let began = Instant::now();
         let mut child = Command::new(std::env::current_exe()?)
-            .args([SERVE, "--clock", "stepped", "--inventory"])
+            .args([SERVE, "--clock", "stepped", "--guests", "plain", "--inventory"])
             .arg(&inventory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -19,7 +19,7 @@ use super::clock::{Pace, parse_duration, timestamp};
 use super::faults::Rule;
 use super::front::{Front, convert, respond, unsaved};
 use super::server::{Reply, Service};
-use super::simulation::{Instant, Simulation};
+use super::simulation::{Instant, Request, Simulation};
 
 /// How far `run-until-idle` goes on the simulated clock if nothing else is asked for.
 const DEFAULT_RUN: Duration = Duration::from_hours(1);
@@ -41,6 +41,8 @@ pub(super) fn service<S: Simulation>(front: &Arc<Front<S>>, platform: &str) -> A
         .route("/admin/faults", get(list_faults::<S>).post(add_fault::<S>).delete(clear_faults::<S>))
         .route("/admin/faults/{id}", delete(remove_fault::<S>))
         .route("/admin/requests", get(requests::<S>).delete(reset_requests::<S>))
+        .route("/admin/guests", axum::routing::any(guest_call::<S>))
+        .route("/admin/guests/{*path}", axum::routing::any(guest_call::<S>))
         .route(&format!("/admin/{platform}/{{*path}}"), axum::routing::any(platform_call::<S>))
         .fallback(async || Problem(StatusCode::NOT_FOUND, "there is no such admin call; see docs/simulators.md".into()))
         .layer(axum::extract::DefaultBodyLimit::max(BODY_LIMIT))
@@ -213,15 +215,32 @@ async fn reset_requests<S: Simulation>(State(front): Shared<S>) -> Json<Value> {
     Json(json!({ "total": 0, "requests": {} }))
 }
 
+/// A request with the path that comes after the part of the endpoint it is for.
+async fn inner(path: &str, request: axum::extract::Request) -> Result<Request, Problem> {
+    let mut head = convert(&request);
+    head.path = format!("/{path}");
+    let broken = |error| Problem(StatusCode::BAD_REQUEST, format!("the body could not be read: {error}"));
+    head.body = axum::body::to_bytes(request.into_body(), BODY_LIMIT).await.map_err(broken)?;
+    Ok(head)
+}
+
+async fn guest_call<S: Simulation>(
+    State(front): Shared<S>,
+    path: Option<Path<String>>,
+    request: axum::extract::Request,
+) -> Result<Response, Problem> {
+    let head = inner(path.as_deref().map_or("", String::as_str), request).await?;
+    let message = || format!("these guests have no admin call {} {}", head.method, head.path);
+    let answer = front.world.administer_guests(&head).ok_or_else(|| Problem(StatusCode::NOT_FOUND, message()))?;
+    Ok(respond(answer).map(axum::body::Body::new).into_response())
+}
+
 async fn platform_call<S: Simulation>(
     State(front): Shared<S>,
     Path(path): Path<String>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let mut head = convert(&request);
-    head.path = format!("/{path}");
-    let broken = |error| Problem(StatusCode::BAD_REQUEST, format!("the body could not be read: {error}"));
-    head.body = axum::body::to_bytes(request.into_body(), BODY_LIMIT).await.map_err(broken)?;
+    let head = inner(&path, request).await?;
     let answer = if head.is_safe() {
         front.world.with_unchanged(|simulation, now| simulation.administer(now, &head))
     } else {

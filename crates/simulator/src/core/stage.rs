@@ -221,8 +221,11 @@ impl Stage {
     }
 
     /// Takes another address, to be served with the same certificates.
-    pub async fn bind(&self, listen: &str) -> Result<Listener, StartError> {
-        Listener::bind(listen, if self.options.http { "http" } else { "https" }).await
+    ///
+    /// The future does not borrow the stage, whose guests need not be shared between threads, so that a simulator can be
+    /// started from a task that moves between them.
+    pub fn bind<'a>(&self, listen: &'a str) -> impl Future<Output = Result<Listener, StartError>> + use<'a> {
+        Listener::bind(listen, if self.options.http { "http" } else { "https" })
     }
 
     /// Begins to serve. `extras` are further services of the platform, which may hold on to the world they are given.

@@ -88,6 +88,11 @@ impl<S: Simulation> World<S> {
         self.call(!request.is_safe(), |simulation, now| simulation.handle(now, request))
     }
 
+    /// Lets the guest runtime answer a request of the admin endpoint.
+    pub(super) fn administer_guests(&self, request: &Request) -> Option<Response> {
+        self.lock().guests.administer(request)
+    }
+
     fn call<R>(&self, changes: bool, call: impl FnOnce(&mut S, Instant) -> R) -> R {
         let mut state = self.lock();
         let before = state.next_deadline();

@@ -33,6 +33,10 @@ pub struct Options {
 
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
+    pub guests: crate::guests::Options,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
     pub simulator: crate::core::Options,
 }
 

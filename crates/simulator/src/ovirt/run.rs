@@ -8,6 +8,7 @@ use super::imageio::{Denied, ImageError, ImageIo, ImageStore, Progress, Ticket, 
 use super::inventory::{Inventory, InventoryError};
 use super::options::Options;
 use crate::core::{Running, Stage, StartError, World};
+use crate::guests::{self, LightGuests};
 
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +47,9 @@ pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     // The web server of an engine speaks HTTP/1.1, and the Python SDK, which waits for sockets instead of for libcurl, loses
     // a second or two on every larger answer that comes over HTTP/2.
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?.without_http2();
+    if options.guests.kind == guests::Kind::Light {
+        stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
+    }
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;
     let beside = options.simulator.state.as_ref().map(|state| state.with_extension("images"));

@@ -1,18 +1,20 @@
 //! `landfall create`: the targets that are derived from the install-config.
 
+pub(crate) mod cluster;
 pub(crate) mod install_config;
 mod summary;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use landfall_workdir::{Choice, Choices, Difference, Unsettled, WorkDir, difference};
+use landfall_workdir::{Choice, Choices, Difference, Locked, Unsettled, WorkDir, difference};
 
 use crate::{
     context::Context,
     error::Error,
+    interrupt::Interrupt,
     printer::Printer,
-    stages::{Request, Source, Target, derive},
+    stages::{Derived, Request, Source, Target, derive},
 };
 
 /// Flags of the targets that are derived from the install-config.
@@ -58,7 +60,6 @@ impl Derive {
 }
 
 pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::Result<()> {
-    let choices = args.choices()?;
     let printer = context.printer;
     let dir = WorkDir::open(&context.globals.dir)?;
     // Before anything is locked or made: an install-config that cannot be used leaves no trace.
@@ -66,11 +67,25 @@ pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::R
     source.notices.iter().for_each(|notice| printer.warn(notice));
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
-    let request = Request { target, source: &source, choices: &choices, program: args.openshift_install.as_deref() };
-    let derived = derive(&request, &locked, context, interrupt)
-        .inspect_err(|error| error.downcast_ref::<Unsettled>().into_iter().for_each(|open| show(printer, open)))?;
+    let derived = derive_to(target, args, &source, &locked, context, &interrupt)?;
     summary::tell(printer, target, &derived);
     Ok(printer.summary(&summary::Summary::new(&derived))?)
+}
+
+/// Derives the stages up to a target; what is stale and undecided is shown.
+fn derive_to(
+    target: Target,
+    args: &Derive,
+    source: &Source,
+    locked: &Locked,
+    context: &Context,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Derived> {
+    let choices = args.choices()?;
+    let request = Request { target, source, choices: &choices, program: args.openshift_install.as_deref() };
+    derive(&request, locked, context, interrupt).inspect_err(|error| {
+        error.downcast_ref::<Unsettled>().into_iter().for_each(|open| show(context.printer, open));
+    })
 }
 
 /// Shows what is stale and how it differs from what would be written.

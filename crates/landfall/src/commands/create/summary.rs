@@ -38,8 +38,17 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Tells people what a target came to.
+/// Tells people what a target came to, and what to do next.
 pub(super) fn tell(printer: Printer, target: Target, derived: &Derived) {
+    tell_files(printer, derived);
+    printer.info(match target {
+        Target::Manifests => "edit the manifests if you like, then run 'landfall create ignition-configs'",
+        Target::IgnitionConfigs => "access to the cluster, once it runs: auth/kubeconfig",
+    });
+}
+
+/// Tells people what became of the files.
+pub(super) fn tell_files(printer: Printer, derived: &Derived) {
     for plan in &derived.plans {
         tell_stage(printer, plan);
     }
@@ -49,10 +58,6 @@ pub(super) fn tell(printer: Printer, target: Target, derived: &Derived) {
     if let Some(identity) = &derived.identity {
         printer.info(format_args!("infra id: {}", identity.infra_id));
     }
-    printer.info(match target {
-        Target::Manifests => "edit the manifests if you like, then run 'landfall create ignition-configs'",
-        Target::IgnitionConfigs => "access to the cluster, once it runs: auth/kubeconfig",
-    });
 }
 
 fn tell_stage(printer: Printer, plan: &Plan) {

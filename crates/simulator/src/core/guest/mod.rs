@@ -19,7 +19,7 @@ use std::net::IpAddr;
 
 use tokio::sync::mpsc;
 
-use super::simulation::Instant;
+use super::simulation::{Instant, Request, Response};
 
 pub use plain::{PlainGuests, PlainTimes};
 
@@ -184,6 +184,13 @@ pub trait GuestRuntime: Send + 'static {
 
     /// When the next event is due on the simulated clock, if any is.
     fn next_deadline(&self) -> Option<Instant>;
+
+    /// Answers a request under `/admin/guests`; the path that it gets is the one after that. `None` means that there is no
+    /// such call.
+    fn administer(&mut self, request: &Request) -> Option<Response> {
+        let _ = request;
+        None
+    }
 
     /// What a restart needs to go on with the same guests; part of the state file.
     fn snapshot(&self) -> serde_json::Value {

@@ -1,0 +1,174 @@
+//! Requests to the API.
+
+use std::net::{IpAddr, SocketAddr};
+
+use landfall_platform::ErrorClass;
+use landfall_wire::{Client, Identity, Limits, Request, Trust};
+use serde::{Deserialize, de::DeserializeOwned};
+use url::Url;
+
+use crate::{Error, Kubeconfig};
+
+/// The API of one cluster.
+pub struct Api {
+    client: Client,
+    server: Url,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Whether it is ready for workloads.
+    pub ready: bool,
+    /// Whether it runs the control plane.
+    pub control_plane: bool,
+    /// Version of its kubelet.
+    pub version: String,
+    /// Its address inside of the cluster.
+    pub address: String,
+}
+
+impl Api {
+    /// The API that a kubeconfig leads to. If `address` is given, the API's name is not looked up: before the cluster's DNS
+    /// records exist, its virtual address is all there is.
+    pub fn new(kubeconfig: &Kubeconfig, address: Option<IpAddr>) -> Result<Self, Error> {
+        let failed = |source| Error::Request { attempt: "preparing to call the cluster", source };
+        let server = kubeconfig.server.clone();
+        let mut client = Client::builder(&Trust::Only(kubeconfig.authority.clone()), Limits::default())
+            .map_err(failed)?
+            .identity(&Identity { certificate: &kubeconfig.certificate, key: &kubeconfig.key })
+            .map_err(failed)?;
+        if let (Some(address), Some(host)) = (address, server.host_str()) {
+            let port = server.port_or_known_default().unwrap_or(6443);
+            client = client.resolve(host, SocketAddr::new(address, port));
+        }
+        Ok(Self { client: client.build().map_err(failed)?, server })
+    }
+
+    /// Whether the API is ready to serve.
+    pub async fn is_ready(&self) -> Result<bool, Error> {
+        let reply = self.client.send(Request::get(self.url("readyz"))).await;
+        let reply = reply.map_err(|source| Error::Request { attempt: "asking the API whether it is ready", source })?;
+        Ok(reply.status() == 200)
+    }
+
+    /// Whether the control plane has moved to the masters.
+    pub async fn is_bootstrap_complete(&self) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct ConfigMap {
+            #[serde(default)]
+            data: Data,
+        }
+        #[derive(Default, Deserialize)]
+        struct Data {
+            #[serde(default)]
+            status: String,
+        }
+        let path = "api/v1/namespaces/kube-system/configmaps/bootstrap";
+        let found: Option<ConfigMap> = self.get("reading ConfigMap kube-system/bootstrap", path).await?;
+        Ok(found.is_some_and(|map| map.data.status == "complete"))
+    }
+
+    /// All nodes, by name.
+    pub async fn nodes(&self) -> Result<Vec<Node>, Error> {
+        let list: Option<NodeList> = self.get("listing the nodes", "api/v1/nodes").await?;
+        let mut nodes: Vec<_> = list.map(|list| list.items).unwrap_or_default().into_iter().map(Node::from).collect();
+        nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(nodes)
+    }
+
+    /// Reads a resource as it is, for people who look for what went wrong. The answer's status stands in its first line if it
+    /// is not a good one.
+    pub async fn text(&self, path: &str) -> Result<String, Error> {
+        let failed = |source| Error::Request { attempt: "reading a resource of the API", source };
+        let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;
+        let body = String::from_utf8_lossy(reply.contents());
+        Ok(if reply.status() == 200 { body.into_owned() } else { format!("status {}\n{body}", reply.status()) })
+    }
+
+    async fn get<T: DeserializeOwned>(&self, attempt: &'static str, path: &str) -> Result<Option<T>, Error> {
+        let failed = |source| Error::Request { attempt, source };
+        let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;
+        match reply.successful() {
+            Ok(reply) => reply.json().map(Some).map_err(failed),
+            Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn url(&self, path: &str) -> Url {
+        self.server.join(path).expect("a path below a server is a URL")
+    }
+}
+
+#[derive(Deserialize)]
+struct NodeList {
+    #[serde(default)]
+    items: Vec<NodeObject>,
+}
+
+#[derive(Deserialize)]
+struct NodeObject {
+    metadata: Metadata,
+    #[serde(default)]
+    status: NodeStatus,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+    #[serde(default)]
+    labels: std::collections::BTreeMap<String, String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NodeStatus {
+    #[serde(default)]
+    conditions: Vec<Condition>,
+    #[serde(default)]
+    addresses: Vec<Address>,
+    #[serde(default)]
+    node_info: NodeInfo,
+}
+
+#[derive(Deserialize)]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+}
+
+#[derive(Deserialize)]
+struct Address {
+    #[serde(rename = "type")]
+    kind: String,
+    address: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NodeInfo {
+    #[serde(default)]
+    kubelet_version: String,
+}
+
+impl From<NodeObject> for Node {
+    fn from(object: NodeObject) -> Self {
+        let NodeObject { metadata, status } = object;
+        Self {
+            name: metadata.name,
+            ready: status.conditions.iter().any(|condition| condition.kind == "Ready" && condition.status == "True"),
+            control_plane: metadata.labels.contains_key("node-role.kubernetes.io/control-plane"),
+            version: status.node_info.kubelet_version,
+            address: status
+                .addresses
+                .into_iter()
+                .find(|address| address.kind == "InternalIP")
+                .map(|address| address.address)
+                .unwrap_or_default(),
+        }
+    }
+}

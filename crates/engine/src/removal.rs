@@ -1,0 +1,204 @@
+//! Removing what a plan made, or began to make.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use landfall_platform::{Bind, Context, Discover, Kind, Outputs, StepError, StepId, StepSpec, error_chain};
+use tokio::time::Instant;
+
+use crate::{
+    Entry, Event, Journal, JournalError, Options, Phase, Record,
+    apply::reporter,
+    call::call,
+    schedule::{self, Job, OnFailure},
+};
+
+/// Removals of one kind at once.
+const REMOVALS_AT_ONCE: usize = 10;
+
+/// How long finding out what there is may take.
+const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Why something remains.
+#[derive(Debug, thiserror::Error)]
+pub enum RemovalError {
+    /// Some objects could not be removed; all others are gone.
+    #[error("{} could not be removed", names(failed.iter().map(|(title, _)| title)))]
+    Steps {
+        /// What it was, for people, and why it could not be removed.
+        failed: Vec<(String, StepError)>,
+    },
+    /// Everything was removed as far as the platform said, and yet this carries the cluster's mark.
+    #[error("{} still exist after removal", names(titles.iter()))]
+    Remains {
+        /// What it is, for people.
+        titles: Vec<String>,
+    },
+    /// The platform could not be asked what there is.
+    #[error("cannot find out what belongs to the cluster")]
+    Discovery(#[source] StepError),
+    /// The run was stopped from outside.
+    #[error("stopped with {left} objects left to remove")]
+    Cancelled {
+        /// Objects that are not known to be gone.
+        left: usize,
+    },
+    /// The journal could not be written, so nothing more may be done.
+    #[error("cannot go on without a journal")]
+    Journal(#[from] JournalError),
+}
+
+fn names<'a>(titles: impl Iterator<Item = &'a String>) -> String {
+    titles.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Removes every step of the journal that began, in the reverse of the order in which they need each other.
+///
+/// One that cannot be removed does not keep others from being removed, except those that it needs.
+pub async fn unwind(bind: &dyn Bind, journal: &Journal, options: &Options) -> Result<(), RemovalError> {
+    let snapshot = journal.snapshot().await?;
+    let steps = snapshot.remaining().map(|entry| (entry.spec.id.clone(), Target::known(entry))).collect();
+    remove_all(&steps, bind, journal, options).await
+}
+
+/// Removes some steps that nothing needs any more, such as a machine that only the beginning of an installation needed.
+pub async fn retire(
+    steps: &[StepId],
+    bind: &dyn Bind,
+    journal: &Journal,
+    options: &Options,
+) -> Result<(), RemovalError> {
+    let snapshot = journal.snapshot().await?;
+    let steps = snapshot
+        .remaining()
+        .filter(|entry| steps.contains(&entry.spec.id))
+        .map(|entry| (entry.spec.id.clone(), Target::known(entry)))
+        .collect();
+    remove_all(&steps, bind, journal, options).await
+}
+
+/// Removes all that the journal knows and all that carries the cluster's mark, and makes sure that nothing remains.
+pub async fn destroy(
+    bind: &dyn Bind,
+    discover: &dyn Discover,
+    journal: &Journal,
+    options: &Options,
+) -> Result<(), RemovalError> {
+    let found = look(discover, options).await?;
+    let snapshot = journal.snapshot().await?;
+    // What the journal says of a step goes before what was found: it knows what the step needs.
+    let steps = found
+        .into_iter()
+        .map(|spec| (spec.id.clone(), Target { spec, outputs: None }))
+        .chain(snapshot.remaining().map(|entry| (entry.spec.id.clone(), Target::known(entry))))
+        .collect();
+    remove_all(&steps, bind, journal, options).await?;
+
+    let remains = look(discover, options).await?;
+    if !remains.is_empty() {
+        return Err(RemovalError::Remains { titles: remains.into_iter().map(|spec| spec.title).collect() });
+    }
+    Ok(())
+}
+
+/// Finds what belongs to the cluster, as patiently as a step is called.
+async fn look(discover: &dyn Discover, options: &Options) -> Result<Vec<StepSpec>, RemovalError> {
+    let spec = StepSpec {
+        id: "discovery".into(),
+        title: "what belongs to the cluster".to_owned(),
+        kind: "discovery".into(),
+        needs: Vec::new(),
+        timeout: DISCOVERY_TIMEOUT,
+        desired: serde_json::Value::Null,
+    };
+    let found = tokio::select! {
+        found = call(&spec, options, || discover.discover()) => found,
+        () = options.cancel.cancelled() => return Err(RemovalError::Cancelled { left: 0 }),
+    };
+    found.map_err(RemovalError::Discovery)
+}
+
+/// Something to remove, and what was recorded of it.
+struct Target {
+    spec: StepSpec,
+    outputs: Option<Outputs>,
+}
+
+impl Target {
+    fn known(entry: &Entry) -> Self {
+        Self { spec: entry.spec.clone(), outputs: entry.outputs.clone() }
+    }
+}
+
+async fn remove_all(
+    steps: &BTreeMap<StepId, Target>,
+    bind: &dyn Bind,
+    journal: &Journal,
+    options: &Options,
+) -> Result<(), RemovalError> {
+    options.events.event(&Event::Begin { phase: Phase::Remove, total: steps.len(), done: 0 });
+    let mut after: BTreeMap<&StepId, Vec<StepId>> = BTreeMap::new();
+    for Target { spec, .. } in steps.values() {
+        for needed in &spec.needs {
+            after.entry(needed).or_default().push(spec.id.clone());
+        }
+    }
+    let jobs = steps
+        .values()
+        .map(|Target { spec, .. }| Job {
+            id: spec.id.clone(),
+            kind: spec.kind.clone(),
+            after: after.get(&spec.id).cloned().unwrap_or_default(),
+        })
+        .collect();
+    let limit = |_: &Kind| REMOVALS_AT_ONCE;
+    let outcome =
+        schedule::run(jobs, limit, OnFailure::GoOn, &options.cancel, |id| remove(&steps[&id], bind, journal, options))
+            .await;
+
+    if outcome.cancelled {
+        return Err(RemovalError::Cancelled { left: outcome.left });
+    }
+    let mut failed = Vec::new();
+    for (id, error) in outcome.failed {
+        match error {
+            Failure::Journal(error) => return Err(error.into()),
+            Failure::Step(error) => failed.push((steps[&id].spec.title.clone(), error)),
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(RemovalError::Steps { failed }) }
+}
+
+enum Failure {
+    Step(StepError),
+    Journal(JournalError),
+}
+
+async fn remove(target: &Target, bind: &dyn Bind, journal: &Journal, options: &Options) -> Result<(), Failure> {
+    let Target { spec, outputs } = target;
+    let record = |record| async { journal.record(spec.id.clone(), record).await.map_err(Failure::Journal) };
+    record(Record::RemoveBegins(Box::new(spec.clone()))).await?;
+    options.events.event(&Event::Started { step: spec.id.clone(), title: spec.title.clone(), phase: Phase::Remove });
+    let began = Instant::now();
+    let context = Context::new(BTreeMap::new(), reporter(spec, options));
+    let result = match bind.bind(spec) {
+        Ok(step) => call(spec, options, || step.remove(&context, outputs.as_ref())).await,
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(()) => {
+            record(Record::RemoveDone).await?;
+            options.events.event(&Event::Finished {
+                step: spec.id.clone(),
+                phase: Phase::Remove,
+                took: began.elapsed(),
+            });
+            Ok(())
+        }
+        Err(error) => {
+            let (class, text) = (error.class(), error_chain(&error));
+            record(Record::RemoveFailed { class, error: text.clone() }).await?;
+            options.events.event(&Event::Failed { step: spec.id.clone(), phase: Phase::Remove, class, error: text });
+            Err(Failure::Step(error))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The journal file: what it refuses, and who may read it.
+
+use std::{fs, io::Write, time::Duration};
+
+use landfall_engine::{Journal, JournalError, Record, State};
+use landfall_platform::{InfraId, Outputs, StepSpec};
+
+fn id(text: &str) -> InfraId {
+    text.parse().unwrap()
+}
+
+fn spec(name: &str) -> StepSpec {
+    StepSpec {
+        id: name.into(),
+        title: name.to_owned(),
+        kind: "thing".into(),
+        needs: Vec::new(),
+        timeout: Duration::from_secs(1),
+        desired: serde_json::json!({}),
+    }
+}
+
+#[tokio::test]
+async fn records_survive_and_can_be_read_while_it_is_open() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("journal");
+    let journal = Journal::open(&path, &id("demo-bcdfg")).unwrap();
+    journal.record("a".into(), Record::EnsureBegins(Box::new(spec("a")))).await.unwrap();
+    let outside = Journal::read(&path).unwrap();
+    assert_eq!(outside.entry(&"a".into()).unwrap().state, State::Ensuring);
+    journal.record("a".into(), Record::EnsureDone(Outputs::default().with("id", "x"))).await.unwrap();
+    drop(journal);
+    let again = Journal::open(&path, &id("demo-bcdfg")).unwrap().snapshot().await.unwrap();
+    let entry = again.entry(&"a".into()).unwrap();
+    assert_eq!(entry.outputs.as_ref().unwrap().get::<String>("id").as_deref(), Some("x"));
+    assert!(entry.ended.unwrap() >= entry.began);
+}
+
+#[tokio::test]
+async fn an_end_without_a_beginning_is_refused_and_closes_the_journal() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&home.path().join("journal"), &id("demo-bcdfg")).unwrap();
+    let error = journal.record("a".into(), Record::RemoveDone).await.unwrap_err();
+    assert!(matches!(error, JournalError::Illegal(_)), "{error}");
+    let error = journal.record("a".into(), Record::EnsureBegins(Box::new(spec("a")))).await.unwrap_err();
+    assert!(matches!(error, JournalError::Closed { .. }), "{error}");
+}
+
+#[test]
+fn foreign_damaged_and_other_clusters_files_are_told_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("journal");
+    fs::write(&path, b"this is not a database, but it is long enough to be looked at closely........................")
+        .unwrap();
+    assert!(matches!(Journal::read(&path), Err(JournalError::Damaged { .. })));
+    assert!(matches!(Journal::open(&path, &id("demo-bcdfg")), Err(JournalError::Damaged { .. })));
+    fs::remove_file(&path).unwrap();
+
+    drop(Journal::open(&path, &id("demo-bcdfg")).unwrap());
+    assert!(matches!(Journal::open(&path, &id("other-bcdfg")), Err(JournalError::OtherCluster { .. })));
+
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(fs::metadata(&path).unwrap().len() / 2).unwrap();
+    file.flush().unwrap();
+    assert!(matches!(Journal::open(&path, &id("demo-bcdfg")), Err(JournalError::Damaged { .. })));
+    assert!(matches!(Journal::read(&home.path().join("missing")), Err(JournalError::Storage { .. })));
+}

@@ -1,0 +1,20 @@
+//! What the commands share that work on a cluster: its platform, its journal, its progress.
+
+mod ending;
+mod platform;
+mod preflight;
+mod progress;
+mod waiting;
+
+pub(crate) use ending::ClusterError;
+pub(crate) use platform::{Facts, Look, Site, site};
+pub(crate) use preflight::{OnProblems, preflight};
+pub(crate) use progress::Progress;
+pub(crate) use waiting::{Binder, Wait, api};
+
+/// The journal, relative to the install directory.
+pub(crate) const JOURNAL: &str = ".landfall/journal.sqlite";
+/// The administrator's kubeconfig, relative to the install directory.
+pub(crate) const KUBECONFIG: &str = "auth/kubeconfig";
+/// What it takes to find a cluster again, relative to the install directory.
+pub(crate) const METADATA: &str = "metadata.json";

@@ -1,0 +1,127 @@
+//! The registry of platforms: the one place that knows them all.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use landfall_config::{InstallConfig, Platform};
+use landfall_engine::{Plan, PlanError};
+use landfall_platform::{Bind, Discover, Environment, FileSet, Finding, InfraId, Machines, StepId};
+use landfall_platform_ovirt as ovirt;
+use landfall_wire::Limits;
+use secrecy::SecretString;
+
+use super::waiting::{with_bootstrap_waits, with_final_wait};
+
+/// How often machines are looked at while somebody waits for them.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A cluster on its platform.
+pub(crate) struct Site {
+    pub(crate) bind: Arc<dyn Bind>,
+    pub(crate) discover: Arc<dyn Discover>,
+    pub(crate) machines: Arc<dyn Machines>,
+    /// The step that makes the machine which only the beginning needs.
+    pub(crate) bootstrap: StepId,
+    /// What must never be shown.
+    pub(crate) secrets: Vec<SecretString>,
+    infra_id: InfraId,
+    engine: Arc<ovirt::Client>,
+}
+
+/// What was found out about a platform before anything is made there.
+pub(crate) struct Look {
+    pub(crate) findings: Vec<Finding>,
+    /// What the plan depends on; none if it could not be found out.
+    pub(crate) facts: Option<Facts>,
+}
+
+/// What a plan depends on.
+pub(crate) struct Facts(ovirt::Facts);
+
+impl Facts {
+    /// What is assumed where nothing could be found out: machines share hosts if they must, and are attached as their
+    /// template is.
+    pub(crate) fn assumed() -> Self {
+        Self(ovirt::Facts { hosts_up: 0, vnic_profile_id: None })
+    }
+}
+
+/// Connects to the platform with the given name. `ignition` is what machines are started with; it may be empty when things
+/// are only removed.
+pub(crate) fn site(
+    platform: &str,
+    environment: &Environment,
+    infra_id: &InfraId,
+    ignition: FileSet,
+) -> anyhow::Result<Site> {
+    match platform {
+        "ovirt" => {
+            let file = ovirt::CredentialsFile::locate(environment)?;
+            let ovirt::Credentials { engine, trust, user, password, .. } = file.read()?;
+            let secrets = vec![password.clone()];
+            let client = Arc::new(ovirt::Client::new(engine, &trust, Limits::default(), user, password)?);
+            let inputs = ovirt::Inputs { ignition, image_cache: image_cache(environment) };
+            let binder = ovirt::Binder::new(Arc::clone(&client), infra_id, inputs, POLL_INTERVAL);
+            Ok(Site {
+                machines: Arc::new(binder.machines()),
+                bind: Arc::new(binder),
+                discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
+                bootstrap: ovirt::bootstrap_step(),
+                secrets,
+                infra_id: infra_id.clone(),
+                engine: client,
+            })
+        }
+        other => anyhow::bail!("there is no platform '{other}'"),
+    }
+}
+
+/// Where images are kept between runs: the customary cache directory of the user.
+fn image_cache(environment: &Environment) -> PathBuf {
+    let cache = environment.get("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = environment.get("HOME").map(|home| Path::new(home).join(".cache"));
+    cache.or(home).unwrap_or_else(std::env::temp_dir).join("landfall/images")
+}
+
+impl Site {
+    /// Looks at everything that an installation needs.
+    pub(crate) async fn look(&self, config: &InstallConfig) -> Look {
+        let found = ovirt::preflight(&self.engine, config, &self.infra_id, &ovirt::LocalNetwork).await;
+        Look { findings: found.findings, facts: found.facts.map(Facts) }
+    }
+
+    /// The plan while there is a bootstrap machine: until the control plane is on the masters.
+    pub(crate) fn bootstrap_plan(&self, config: &InstallConfig, facts: &Facts) -> anyhow::Result<Plan> {
+        let plan = ovirt::plan(config, &self.infra_id, &facts.0, ovirt::Stage::Bootstrapping).and_then(|plan| {
+            let masters = masters(config).filter(|master| plan.step(master).is_some()).collect();
+            with_bootstrap_waits(&plan, config, &self.bootstrap, masters)
+        });
+        sound(plan)
+    }
+
+    /// The plan after that: until all nodes are ready.
+    pub(crate) fn final_plan(&self, config: &InstallConfig, facts: &Facts) -> anyhow::Result<Plan> {
+        let plan = ovirt::plan(config, &self.infra_id, &facts.0, ovirt::Stage::Pivoted);
+        sound(plan.and_then(|plan| with_final_wait(&plan, config)))
+    }
+
+    /// What the platform's own log says about the cluster, newest first.
+    pub(crate) async fn events(&self) -> anyhow::Result<Vec<String>> {
+        Ok(self.engine.events_about(self.infra_id.as_str()).await?)
+    }
+}
+
+/// The steps that make the masters.
+fn masters(config: &InstallConfig) -> impl Iterator<Item = StepId> {
+    let Platform::Ovirt(_) = &config.platform;
+    let pool = &config.control_plane;
+    (0..pool.replicas).map(|number| format!("vm/{}-{number}", pool.name).into())
+}
+
+fn sound(plan: Result<Plan, PlanError>) -> anyhow::Result<Plan> {
+    plan.context("the plan of the cluster is not sound")
+}

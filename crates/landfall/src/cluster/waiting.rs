@@ -1,0 +1,173 @@
+//! Waiting for the cluster itself. Waits are steps like all others, so that they are planned, journalled, timed, shown and
+//! taken up again like them.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use landfall_cluster::{Api, Kubeconfig, Node, wait_for_api, wait_for_bootstrap, wait_for_nodes};
+use landfall_config::InstallConfig;
+use landfall_engine::{Plan, PlanBuilder, PlanError};
+use landfall_platform::{Bind, Context, ErrorClass, Outputs, Progress, Step, StepError, StepId, StepSpec};
+use landfall_workdir::WorkDir;
+use serde::{Deserialize, Serialize};
+
+use super::KUBECONFIG;
+
+/// The kind of all waits.
+const KIND: &str = "wait";
+/// A wait ends by itself and then says what it saw last; the engine cuts it off only if it does not.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Something that the installer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Wait {
+    /// The API answers.
+    Api,
+    /// The control plane is on the masters.
+    Bootstrap,
+    /// So many nodes are ready.
+    Nodes(usize),
+}
+
+impl Wait {
+    /// For all machines of a cluster.
+    pub(crate) fn all_nodes(config: &InstallConfig) -> Self {
+        let workers: u32 = config.compute.iter().map(|pool| pool.replicas).sum();
+        Self::Nodes((config.control_plane.replicas + workers) as usize)
+    }
+
+    /// The id of its step.
+    pub(crate) fn step(self) -> StepId {
+        match self {
+            Self::Api => "wait/api",
+            Self::Bootstrap => "wait/bootstrap",
+            Self::Nodes(_) => "wait/nodes",
+        }
+        .into()
+    }
+
+    /// What is so once the wait is over.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Api => "the API answers",
+            Self::Bootstrap => "the control plane is on the masters",
+            Self::Nodes(_) => "all nodes are ready",
+        }
+    }
+
+    /// How long it may take.
+    pub(crate) fn limit(self, config: &InstallConfig) -> Duration {
+        let timeouts = &config.timeouts;
+        match self {
+            Self::Api => timeouts.api,
+            Self::Bootstrap => timeouts.bootstrap,
+            Self::Nodes(_) => timeouts.install,
+        }
+        .duration()
+    }
+
+    /// Waits.
+    pub(crate) async fn until(
+        self,
+        api: &Api,
+        limit: Duration,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Node>, landfall_cluster::Error> {
+        match self {
+            Self::Api => wait_for_api(api, limit, progress).await.map(|()| Vec::new()),
+            Self::Bootstrap => wait_for_bootstrap(api, limit, progress).await.map(|()| Vec::new()),
+            Self::Nodes(count) => wait_for_nodes(api, count, limit, progress).await,
+        }
+    }
+
+    fn spec(self, config: &InstallConfig, needs: Vec<StepId>) -> StepSpec {
+        StepSpec {
+            id: self.step(),
+            title: self.title().to_owned(),
+            kind: KIND.into(),
+            needs,
+            timeout: self.limit(config) + GRACE,
+            desired: serde_json::to_value(self).expect("a wait is a word and perhaps a number"),
+        }
+    }
+}
+
+/// Whether a step is a wait, and not something on the platform.
+pub(crate) fn is_wait(step: &StepId) -> bool {
+    step.as_str().starts_with("wait/")
+}
+
+/// The plan of the infrastructure, with the waits that follow while there is a bootstrap machine.
+pub(crate) fn with_bootstrap_waits(
+    plan: &Plan,
+    config: &InstallConfig,
+    bootstrap: &StepId,
+    masters: Vec<StepId>,
+) -> Result<Plan, PlanError> {
+    let api = Wait::Api.spec(config, vec![bootstrap.clone()]);
+    let needs = std::iter::once(api.id.clone()).chain(masters).collect();
+    extended(plan, [api, Wait::Bootstrap.spec(config, needs)])
+}
+
+/// The plan of the infrastructure, with the wait that follows once there is none any more.
+pub(crate) fn with_final_wait(plan: &Plan, config: &InstallConfig) -> Result<Plan, PlanError> {
+    let needs = plan.steps().map(|spec| spec.id.clone()).collect();
+    extended(plan, [Wait::all_nodes(config).spec(config, needs)])
+}
+
+fn extended(plan: &Plan, waits: impl IntoIterator<Item = StepSpec>) -> Result<Plan, PlanError> {
+    let mut builder = PlanBuilder::default();
+    for spec in plan.steps() {
+        builder.limit(spec.kind.clone(), plan.limit(&spec.kind));
+        builder.step(spec.clone());
+    }
+    for wait in waits {
+        builder.step(wait);
+    }
+    builder.build()
+}
+
+/// The API of the cluster of an install directory. Its name need not be known to any DNS server yet.
+pub(crate) fn api(dir: &WorkDir, config: &InstallConfig) -> anyhow::Result<Api> {
+    let file = dir.read(KUBECONFIG)?.with_context(|| format!("there is no {KUBECONFIG} to reach the cluster with"))?;
+    let kubeconfig = Kubeconfig::read(&String::from_utf8_lossy(&file.contents))?;
+    Ok(Api::new(&kubeconfig, config.api_vips().first().copied())?)
+}
+
+/// Binds waits to the cluster's API and everything else to the platform.
+pub(crate) struct Binder {
+    pub(crate) platform: Arc<dyn Bind>,
+    /// Not needed where waits are only removed, which means to forget them.
+    pub(crate) api: Option<Arc<Api>>,
+}
+
+impl Bind for Binder {
+    fn bind(&self, spec: &StepSpec) -> Result<Arc<dyn Step>, StepError> {
+        if spec.kind.as_str() != KIND {
+            return self.platform.bind(spec);
+        }
+        let wait = Wait::deserialize(&spec.desired).map_err(|error| StepError::new(ErrorClass::Bug, error))?;
+        Ok(Arc::new(WaitStep { wait, limit: spec.timeout.saturating_sub(GRACE), api: self.api.clone() }))
+    }
+}
+
+struct WaitStep {
+    wait: Wait,
+    limit: Duration,
+    api: Option<Arc<Api>>,
+}
+
+#[async_trait]
+impl Step for WaitStep {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
+        let api = self.api.as_ref().ok_or_else(|| StepError::new(ErrorClass::Bug, "there is no API to wait for"))?;
+        let seen = self.wait.until(api, self.limit, context.progress()).await;
+        seen.map(|_| Outputs::default()).map_err(|error| StepError::new(error.class(), error))
+    }
+
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        Ok(())
+    }
+}

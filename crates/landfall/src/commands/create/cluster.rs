@@ -1,0 +1,145 @@
+//! `landfall create cluster`: from the install-config to nodes that are ready. Run again, it goes on where it stopped.
+
+use std::sync::Arc;
+
+use clap::Args;
+use landfall_engine::{Journal, Options, RetryPolicy, Snapshot, State, apply, retire};
+use landfall_platform::{FileSet, InfraId};
+use landfall_workdir::WorkDir;
+use serde::Serialize;
+
+use super::{Derive, summary};
+use crate::{
+    cluster::{Binder, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Progress, Site, api, preflight, site},
+    commands::nodes::Nodes,
+    context::Context,
+    error::Error,
+    interrupt::Interrupt,
+    stages::{Derived, Source, Target},
+};
+
+/// Flags of `create cluster`.
+#[derive(Args, Debug)]
+pub(crate) struct Cluster {
+    #[command(flatten)]
+    derive: Derive,
+
+    /// Go on even if the platform lacks something that the installation needs
+    #[arg(long)]
+    skip_preflight: bool,
+}
+
+/// The last line for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ready<'a> {
+    outcome: &'static str,
+    infra_id: &'a InfraId,
+    kubeconfig: String,
+    nodes: Nodes<'a>,
+}
+
+pub(crate) fn run(args: &Cluster, context: &Context) -> anyhow::Result<()> {
+    let progress = Arc::new(Progress::new(context));
+    create(args, context, &progress).inspect_err(|error| progress.failed(error))
+}
+
+fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
+    let dir = WorkDir::open(&context.globals.dir)?;
+    let source = Source::read(&dir)?;
+    source.notices.iter().for_each(|notice| context.printer.warn(notice));
+    let interrupt = context.interruptible()?;
+    let locked = dir.lock(&context.holder())?;
+    refuse_destroyed(locked.dir())?;
+    let derived = super::derive_to(Target::IgnitionConfigs, &args.derive, &source, &locked, context, interrupt)?;
+    summary::tell_files(context.printer, &derived);
+    let infra_id = derived.identity.as_ref().map(|identity| identity.infra_id.clone());
+    let infra_id = infra_id.ok_or_else(|| anyhow::anyhow!("the cluster has no infra id"))?;
+    let site = site(source.config.platform.name(), &context.environment, &infra_id, ignition(&derived))?;
+    let installation =
+        Installation { source: &source, site: &site, infra_id: &infra_id, dir: locked.dir(), context, progress };
+    tokio::runtime::Runtime::new()?.block_on(installation.install(args, interrupt))
+}
+
+/// What machines are started with, as it is on disk.
+fn ignition(derived: &Derived) -> FileSet {
+    derived.plans.last().map(landfall_workdir::Plan::effective).unwrap_or_default()
+}
+
+/// A directory whose cluster was destroyed stays as it is: its infra id, keys and journal belong to that cluster.
+fn refuse_destroyed(dir: &WorkDir) -> anyhow::Result<()> {
+    let path = dir.path(JOURNAL);
+    if !path.exists() {
+        return Ok(());
+    }
+    let snapshot = Journal::read(&path)?;
+    if is_destroyed(&snapshot) {
+        return Err(Error::Destroyed { path: dir.root().to_owned(), infra_id: snapshot.infra_id }.into());
+    }
+    Ok(())
+}
+
+/// Whether something was made and all of it is gone.
+pub(crate) fn is_destroyed(snapshot: &Snapshot) -> bool {
+    !snapshot.entries.is_empty() && snapshot.remaining().next().is_none()
+}
+
+/// One installation on its way.
+struct Installation<'a> {
+    source: &'a Source,
+    site: &'a Site,
+    infra_id: &'a InfraId,
+    dir: &'a WorkDir,
+    context: &'a Context,
+    progress: &'a Arc<Progress>,
+}
+
+impl Installation<'_> {
+    async fn install(&self, args: &Cluster, interrupt: &Interrupt) -> anyhow::Result<()> {
+        let config = &self.source.config;
+        let journal = Journal::open(&self.dir.path(JOURNAL), self.infra_id)?;
+        let before = journal.snapshot().await.map_err(Error::Journal)?;
+        let facts = tokio::select! {
+            facts = preflight(self.site, config, on_problems(args, &before), self.progress) => facts?,
+            () = interrupt.token().cancelled_owned() => return Err(Error::Interrupted.into()),
+        };
+        let api = Arc::new(api(self.dir, config)?);
+        let bind = Binder { platform: self.site.bind.clone(), api: Some(api.clone()) };
+        let options =
+            Options { retry: RetryPolicy::default(), events: self.progress.clone(), cancel: interrupt.token() };
+
+        if !is_pivoted(&before, self.site) {
+            let plan = self.site.bootstrap_plan(config, &facts)?;
+            apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+        }
+        self.progress.say("the bootstrap machine has done its work");
+        retire(&[self.site.bootstrap.clone()], &bind, &journal, &options).await.map_err(ClusterError::from)?;
+        let plan = self.site.final_plan(config, &facts)?;
+        apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+
+        let nodes = api.nodes().await?;
+        self.tell(&nodes)
+    }
+
+    fn tell(&self, nodes: &[landfall_cluster::Node]) -> anyhow::Result<()> {
+        let kubeconfig = self.dir.path(KUBECONFIG).display().to_string();
+        self.context.printer.text(&Nodes(nodes))?;
+        self.context.printer.info(format_args!("the cluster is ready; to use it: export KUBECONFIG={kubeconfig}"));
+        self.progress.result(&Ready { outcome: "ready", infra_id: self.infra_id, kubeconfig, nodes: Nodes(nodes) });
+        Ok(())
+    }
+}
+
+fn on_problems(args: &Cluster, before: &Snapshot) -> OnProblems {
+    match args.skip_preflight {
+        true => OnProblems::GoOn,
+        false if before.entries.is_empty() => OnProblems::Stop,
+        false => OnProblems::Tell,
+    }
+}
+
+/// Whether the bootstrap machine has done its work: its removal has begun.
+fn is_pivoted(snapshot: &Snapshot, site: &Site) -> bool {
+    let state = snapshot.entry(&site.bootstrap).map(|entry| entry.state);
+    matches!(state, Some(State::Removing | State::RemoveFailed | State::Removed))
+}

@@ -1,0 +1,101 @@
+//! `landfall plan`: what `create cluster` would do, without touching anything.
+
+use std::fmt;
+
+use clap::Args;
+use landfall_engine::Plan as Graph;
+use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
+use landfall_workdir::WorkDir;
+use serde::Serialize;
+
+use crate::{
+    cluster::{ClusterError, Facts, Look, Progress, Site, site},
+    context::Context,
+    printer::Report,
+    stages::Source,
+};
+
+/// Stands for the random part of an infra id that is not minted yet.
+const NOT_MINTED: &str = "xxxxx";
+
+/// Print the steps of the installation without touching anything.
+#[derive(Args, Debug)]
+pub(crate) struct Plan {
+    /// Print the steps even if the platform lacks something, or cannot be reached
+    #[arg(long)]
+    skip_preflight: bool,
+}
+
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Steps(Vec<Step>);
+
+#[derive(Serialize)]
+struct Step {
+    id: StepId,
+    title: String,
+    needs: Vec<StepId>,
+    desired: serde_json::Value,
+}
+
+impl Report for Steps {}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.0.iter().map(|step| step.title.len()).max().unwrap_or_default();
+        for (number, step) in self.0.iter().enumerate() {
+            let needs: Vec<_> = step.needs.iter().map(StepId::as_str).collect();
+            let after = match needs.as_slice() {
+                [] => String::new(),
+                needs if needs.len() > 4 => format!("after {} and {} others", needs[0], needs.len() - 1),
+                needs => format!("after {}", needs.join(", ")),
+            };
+            writeln!(f, "{}", format!("{:>4}  {:<width$}  {after}", number + 1, step.title).trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn run(args: &Plan, context: &Context) -> anyhow::Result<()> {
+    let dir = WorkDir::open(&context.globals.dir)?;
+    let source = Source::read(&dir)?;
+    let infra_id = match dir.identity()? {
+        Some(identity) => identity.infra_id,
+        None => provisional(&source.config.metadata.name)?,
+    };
+    let site = site(source.config.platform.name(), &context.environment, &infra_id, FileSet::default())?;
+    let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config));
+    Progress::on_stderr(context).preflight(&findings);
+    let problems = ClusterError::preflight(&findings).filter(|_| !args.skip_preflight);
+    if let Some(facts) = facts.or_else(|| args.skip_preflight.then(Facts::assumed)) {
+        context.printer.report(&steps(&site, &source, &facts)?)?;
+    }
+    problems.map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+/// An infra id for a cluster that has none yet: long as the real one will be.
+fn provisional(name: &str) -> anyhow::Result<InfraId> {
+    let minted = InfraId::mint(name, &mut rand::rng());
+    let kept = minted.as_str().len() - NOT_MINTED.len();
+    Ok(format!("{}{NOT_MINTED}", &minted.as_str()[..kept]).parse()?)
+}
+
+/// All steps: those that need the bootstrap machine, its removal, and those that come after.
+fn steps(site: &Site, source: &Source, facts: &Facts) -> anyhow::Result<Steps> {
+    let first = site.bootstrap_plan(&source.config, facts)?;
+    let last = site.final_plan(&source.config, facts)?;
+    let step = |spec: &StepSpec| Step {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        needs: spec.needs.clone(),
+        desired: spec.desired.clone(),
+    };
+    let removal = Step {
+        id: format!("remove/{}", site.bootstrap).into(),
+        title: "the bootstrap machine is removed".to_owned(),
+        needs: first.steps().last().map(|spec| spec.id.clone()).into_iter().collect(),
+        desired: serde_json::Value::Null,
+    };
+    let after = |last: &Graph| last.steps().filter(|spec| first.step(&spec.id).is_none()).map(step).collect::<Vec<_>>();
+    Ok(Steps(first.steps().map(step).chain([removal]).chain(after(&last)).collect()))
+}

@@ -1,0 +1,168 @@
+//! What the config server answers: a function of the request, its tokens and its configs.
+
+use std::{net::IpAddr, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use tracing::{info, warn};
+
+use super::{Configs, Tokens, negotiation, throttle::Throttle};
+
+/// Answers machines.
+pub struct ConfigServer {
+    configs: Arc<dyn Configs>,
+    tokens: Arc<Tokens>,
+    throttle: Throttle,
+}
+
+/// What matters of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// The method, upper case.
+    pub method: &'a str,
+    /// The path.
+    pub path: &'a str,
+    /// The `Accept` header.
+    pub accept: Option<&'a str>,
+    /// The `Authorization` header.
+    pub authorization: Option<&'a str>,
+    /// Who asks.
+    pub peer: IpAddr,
+}
+
+/// What to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The body; a config, or a line for people.
+    pub body: Bytes,
+}
+
+impl Answer {
+    fn config(body: Bytes) -> Self {
+        Self { status: 200, body }
+    }
+
+    fn text(status: u16, text: &'static str) -> Self {
+        Self { status, body: Bytes::from_static(text.as_bytes()) }
+    }
+}
+
+impl ConfigServer {
+    /// A server of these configs, for machines with these tokens.
+    pub fn new(configs: Arc<dyn Configs>, tokens: Arc<Tokens>) -> Self {
+        Self { configs, tokens, throttle: Throttle::default() }
+    }
+
+    /// Answers a request. Every request for a config leaves a line in the log: who asked for which role, and what came of it.
+    pub fn answer(&self, query: &Query<'_>, now: Instant) -> Answer {
+        if !matches!(query.method, "GET" | "HEAD") {
+            return Answer::text(405, "only GET and HEAD are answered here\n");
+        }
+        if query.path == "/healthz" {
+            return Answer::text(200, "ok\n");
+        }
+        let Some(role) = query.path.strip_prefix("/config/").filter(|role| !role.is_empty() && !role.contains('/'))
+        else {
+            return Answer::text(404, "there is /config/<role> and /healthz\n");
+        };
+        let answer = self.config(role, query, now);
+        if answer.status == 200 {
+            info!(peer = %query.peer, role, bytes = answer.body.len(), "config handed out");
+        } else {
+            warn!(peer = %query.peer, role, status = answer.status, "config refused");
+        }
+        answer
+    }
+
+    fn config(&self, role: &str, query: &Query<'_>, now: Instant) -> Answer {
+        if self.throttle.blocks(query.peer, now) {
+            return Answer::text(503, "too many wrong tokens from this address, try again in a minute\n");
+        }
+        let token = query.authorization.and_then(|value| value.strip_prefix("Bearer "));
+        if !token.is_some_and(|token| self.tokens.admits(role, token)) {
+            self.throttle.count(query.peer, now);
+            return Answer::text(401, "the machine token of the role is missing, wrong or revoked\n");
+        }
+        if !negotiation::reads_served(query.accept) {
+            return Answer::text(400, "this Ignition does not read spec 3.3: boot a newer operating system image\n");
+        }
+        match self.configs.config(role) {
+            Some(config) => Answer::config(config),
+            // The token was right, so the role is; its config is just not there yet.
+            None => Answer::text(503, "the config of this role is not ready\n"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed;
+
+    impl Configs for Fixed {
+        fn config(&self, role: &str) -> Option<Bytes> {
+            (role == "master").then(|| Bytes::from_static(b"{\"ignition\":{\"version\":\"3.3.0\"}}"))
+        }
+    }
+
+    fn server() -> (ConfigServer, Arc<Tokens>) {
+        let tokens = Arc::new(Tokens::new([("master", "m-secret"), ("worker", "w-secret")]));
+        (ConfigServer::new(Arc::new(Fixed), Arc::clone(&tokens)), tokens)
+    }
+
+    fn query<'a>(path: &'a str, authorization: Option<&'a str>) -> Query<'a> {
+        Query { method: "GET", path, accept: None, authorization, peer: IpAddr::from([192, 0, 2, 1]) }
+    }
+
+    #[test]
+    fn the_right_token_gets_the_config() {
+        let (server, _) = server();
+        let answer = server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now());
+        assert_eq!((answer.status, answer.body.starts_with(b"{\"ignition\"")), (200, true));
+    }
+
+    #[test]
+    fn no_token_another_roles_token_and_a_revoked_token_get_nothing() {
+        let (server, tokens) = server();
+        for authorization in [None, Some("Bearer w-secret"), Some("Bearer "), Some("m-secret"), Some("Basic m-secret")]
+        {
+            let answer = server.answer(&query("/config/master", authorization), Instant::now());
+            assert_eq!(answer.status, 401, "{authorization:?}");
+        }
+        tokens.revoke("master");
+        assert_eq!(server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now()).status, 401);
+    }
+
+    #[test]
+    fn what_may_pass_is_no_client_error() {
+        let (server, _) = server();
+        let answer = server.answer(&query("/config/worker", Some("Bearer w-secret")), Instant::now());
+        assert_eq!(answer.status, 503, "not ready yet: Ignition must try again");
+        for _ in 0..10 {
+            server.answer(&query("/config/master", Some("Bearer guess")), Instant::now());
+        }
+        let answer = server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now());
+        assert_eq!(answer.status, 503, "throttled, not refused for good");
+    }
+
+    #[test]
+    fn other_paths_and_methods() {
+        let (server, _) = server();
+        for (method, path, status) in [
+            ("GET", "/healthz", 200),
+            ("POST", "/config/master", 405),
+            ("GET", "/", 404),
+            ("GET", "/config/", 404),
+            ("GET", "/config/master/../worker", 404),
+        ] {
+            assert_eq!(server.answer(&Query { method, ..query(path, None) }, Instant::now()).status, status, "{path}");
+        }
+        let old = Query {
+            accept: Some("application/vnd.coreos.ignition+json;version=3.1.0"),
+            ..query("/config/master", Some("Bearer m-secret"))
+        };
+        assert_eq!(server.answer(&old, Instant::now()).status, 400);
+    }
+}

@@ -1,0 +1,83 @@
+//! The config server on the network.
+
+use std::{net::IpAddr, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Request, Response, body::Incoming, header};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::{ConfigServer, Query};
+use crate::tls_listener;
+
+/// The server's identity.
+pub struct Tls {
+    /// Certificate chain in PEM form.
+    pub certificates: Vec<u8>,
+    /// Private key in PEM form.
+    pub key: Vec<u8>,
+}
+
+/// Why the server cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The certificate or key cannot be read.
+    #[error("cannot read the config server's {0}")]
+    Pem(&'static str, #[source] rustls_pki_types::pem::Error),
+    /// The certificate and the key do not make an identity.
+    #[error("cannot use the config server's certificate and key")]
+    Identity(#[from] rustls::Error),
+}
+
+/// Serves until `stop` is cancelled.
+pub async fn serve(
+    listener: TcpListener,
+    tls: &Tls,
+    server: Arc<ConfigServer>,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let acceptor = acceptor(tls)?;
+    tls_listener::serve(listener, acceptor, stop, move |request, peer| {
+        let answer = respond(&server, &request, peer.address.ip());
+        std::future::ready(answer)
+    })
+    .await;
+    Ok(())
+}
+
+fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> Response<Full<Bytes>> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let query = Query {
+        method: request.method().as_str(),
+        path: request.uri().path(),
+        accept: text(header::ACCEPT),
+        authorization: text(header::AUTHORIZATION),
+        peer,
+    };
+    let answer = server.answer(&query, Instant::now());
+    let kind = if answer.status == 200 && query.path != "/healthz" { "application/json" } else { "text/plain" };
+    let mut response = Response::builder().status(answer.status).header(header::CONTENT_TYPE, kind);
+    if answer.status == 503 {
+        response = response.header(header::RETRY_AFTER, "5");
+    }
+    response.body(Full::new(answer.body)).expect("status and headers are well formed")
+}
+
+fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
+    let certificates = CertificateDer::pem_slice_iter(&tls.certificates)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| ServeError::Pem("certificate", error))?;
+    let key = PrivateKeyDer::from_pem_slice(&tls.key).map_err(|error| ServeError::Pem("private key", error))?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(certificates, key)?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+#[cfg(test)]
+mod tests;

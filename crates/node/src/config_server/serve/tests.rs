@@ -1,0 +1,84 @@
+use std::net::SocketAddr;
+
+use http_body_util::{BodyExt, Empty};
+use hyper_util::rt::TokioIo;
+use tokio_rustls::TlsConnector;
+
+use super::*;
+use crate::config_server::{Configs, Tokens};
+
+struct Large;
+
+impl Configs for Large {
+    fn config(&self, _: &str) -> Option<Bytes> {
+        Some(Bytes::from(vec![b' '; 300_000]))
+    }
+}
+
+struct Lab {
+    address: SocketAddr,
+    connector: TlsConnector,
+    stop: CancellationToken,
+    served: tokio::task::JoinHandle<Result<(), ServeError>>,
+}
+
+async fn lab() -> Lab {
+    let pair = rcgen::generate_simple_self_signed(["api-int.demo.example.com".to_owned()]).unwrap();
+    let tls = Tls { certificates: pair.cert.pem().into_bytes(), key: pair.signing_key.serialize_pem().into_bytes() };
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(pair.cert.der().clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Arc::new(ConfigServer::new(Arc::new(Large), Arc::new(Tokens::new([("master", "secret")]))));
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    let task = tokio::spawn(async move { serve(listener, &tls, server, stopping).await });
+    Lab { address, connector: TlsConnector::from(Arc::new(client)), stop, served: task }
+}
+
+impl Lab {
+    async fn get(&self, token: &str) -> (u16, usize) {
+        let stream = tokio::net::TcpStream::connect(self.address).await.unwrap();
+        let name = "api-int.demo.example.com".try_into().unwrap();
+        let stream = self.connector.connect(name, stream).await.unwrap();
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+        tokio::spawn(connection);
+        let request = Request::get("/config/master")
+            .header("host", "api-int.demo.example.com")
+            .header("authorization", format!("Bearer {token}"))
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let response = sender.send_request(request).await.unwrap();
+        let status = response.status().as_u16();
+        (status, response.into_body().collect().await.unwrap().to_bytes().len())
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_machines_boot_at_once() {
+    let lab = Arc::new(lab().await);
+    let mut boots = tokio::task::JoinSet::new();
+    for _ in 0..1000 {
+        let lab = Arc::clone(&lab);
+        boots.spawn(async move { lab.get("secret").await });
+    }
+    while let Some(result) = boots.join_next().await {
+        assert_eq!(result.unwrap(), (200, 300_000));
+    }
+    lab.stop.cancel();
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_refused_and_the_server_stops_cleanly() {
+    let lab = lab().await;
+    assert_eq!(lab.get("guess").await.0, 401);
+    lab.stop.cancel();
+    lab.served.await.unwrap().unwrap();
+    assert!(tokio::net::TcpStream::connect(lab.address).await.is_err());
+}

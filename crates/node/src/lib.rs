@@ -1,0 +1,4 @@
+//! What runs on the machines of a cluster.
+
+pub mod config_server;
+pub mod tls_listener;

@@ -1,0 +1,290 @@
+//! Virtual machines.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Disk, Reference, search};
+use crate::{Client, Error};
+
+/// A virtual machine, with what hangs on it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Vm {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    #[serde(default)]
+    pub description: String,
+    /// Its state.
+    #[serde(default)]
+    pub status: VmStatus,
+    #[serde(default)]
+    disk_attachments: DiskAttachments,
+    #[serde(default)]
+    nics: Nics,
+    #[serde(default)]
+    tags: Tags,
+    #[serde(default)]
+    graphics_consoles: Consoles,
+    #[serde(default)]
+    reported_devices: ReportedDevices,
+}
+
+/// The state of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VmStatus {
+    /// It is being made, copied or removed.
+    ImageLocked,
+    /// It is switched off.
+    Down,
+    /// A host is being chosen.
+    WaitForLaunch,
+    /// It is starting.
+    PoweringUp,
+    /// It runs.
+    Up,
+    /// It is stopping.
+    PoweringDown,
+    /// It is restarting.
+    RebootInProgress,
+    /// It moves to another host.
+    Migrating,
+    /// It has stopped because of an error or by hand, and holds its host.
+    Paused,
+    /// Its state is being written to disk.
+    SavingState,
+    /// Its state is on disk.
+    Suspended,
+    /// It comes back from disk.
+    RestoringState,
+    /// It runs, and does not answer its host.
+    NotResponding,
+    /// The engine does not know, or says something that this client does not know.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct DiskAttachments {
+    #[serde(default)]
+    disk_attachment: Vec<DiskAttachment>,
+}
+
+/// How a disk hangs on a machine.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct DiskAttachment {
+    /// Whether the machine boots from it.
+    #[serde(default, deserialize_with = "super::number::boolean")]
+    pub bootable: bool,
+    /// The disk.
+    pub disk: Disk,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Nics {
+    #[serde(default)]
+    nic: Vec<Nic>,
+}
+
+/// A network interface.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Nic {
+    /// Its id.
+    pub id: String,
+    /// Its name in the engine.
+    #[serde(default)]
+    pub name: String,
+    vnic_profile: Option<Reference>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Tags {
+    #[serde(default)]
+    tag: Vec<TagName>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct TagName {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Consoles {
+    #[serde(default)]
+    graphics_console: Vec<Reference>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct ReportedDevices {
+    #[serde(default)]
+    reported_device: Vec<ReportedDevice>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct ReportedDevice {
+    #[serde(default)]
+    ips: Ips,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Ips {
+    #[serde(default)]
+    ip: Vec<Ip>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Ip {
+    #[serde(default)]
+    address: String,
+}
+
+#[derive(Deserialize)]
+struct Vms {
+    #[serde(default)]
+    vm: Vec<Vm>,
+}
+
+/// What of a machine is read together with it, so that a whole fleet is one call.
+const FOLLOW: &str = "disk_attachments.disk,nics,tags,graphics_consoles,reported_devices";
+
+impl Vm {
+    /// The disk that it boots from.
+    pub fn boot_disk(&self) -> Option<&Disk> {
+        self.disk_attachments.disk_attachment.iter().find(|attachment| attachment.bootable).map(|found| &found.disk)
+    }
+
+    /// Disks that it was not made with, and that are not deleted with it: volumes of workloads, or whatever people attached.
+    /// Its own are the one that it boots from, and those that are named after it.
+    pub fn foreign_disks(&self) -> impl Iterator<Item = &Disk> {
+        let own = format!("{}-disk", self.name);
+        self.disk_attachments
+            .disk_attachment
+            .iter()
+            .filter(move |attachment| !attachment.bootable && !attachment.disk.alias.starts_with(&own))
+            .map(|attachment| &attachment.disk)
+    }
+
+    /// Its network interfaces.
+    pub fn nics(&self) -> &[Nic] {
+        &self.nics.nic
+    }
+
+    /// Whether it carries a tag.
+    pub fn has_tag(&self, name: &str) -> bool {
+        self.tags.tag.iter().any(|tag| tag.name == name)
+    }
+
+    /// Ids of its graphics consoles.
+    pub fn graphics_consoles(&self) -> impl Iterator<Item = &str> {
+        self.graphics_consoles.graphics_console.iter().map(|console| console.id.as_str())
+    }
+
+    /// Addresses that the guest reports.
+    pub fn addresses(&self) -> impl Iterator<Item = std::net::IpAddr> + '_ {
+        self.reported_devices
+            .reported_device
+            .iter()
+            .flat_map(|device| &device.ips.ip)
+            .filter_map(|ip| ip.address.parse().ok())
+    }
+}
+
+impl Nic {
+    /// Whether it is attached through a profile.
+    pub fn uses(&self, vnic_profile_id: &str) -> bool {
+        self.vnic_profile.as_ref().is_some_and(|profile| profile.id == vnic_profile_id)
+    }
+}
+
+impl Client {
+    /// Machines whose name begins with a text, with what hangs on them: one call, however many there are.
+    pub async fn vms_named(&self, prefix: &str) -> Result<Vec<Vm>, Error> {
+        let path = format!("{}&follow={FOLLOW}", search("vms", &format!("name={prefix}*")));
+        let Vms { vm } = self.get(&path).await?;
+        Ok(vm.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
+    }
+
+    /// All machines, without what hangs on them but with the addresses that their guests report.
+    pub async fn all_vms(&self) -> Result<Vec<Vm>, Error> {
+        let Vms { vm } = self.get("vms?follow=reported_devices").await?;
+        Ok(vm)
+    }
+
+    /// Creates a machine. `clone` makes its disks independent of the template.
+    pub async fn create_vm(&self, name: &str, body: &Value, clone: bool) -> Result<(), Error> {
+        let _: Value = self.post(&format!("creating machine {name}"), &format!("vms?clone={clone}"), body).await?;
+        Ok(())
+    }
+
+    /// Starts a machine, handing it its Ignition config at the first start.
+    pub async fn start_vm(&self, vm: &Vm) -> Result<(), Error> {
+        let parameters = json!({ "use_ignition": "true" });
+        let result = self.act_on_vm(vm, "start", &parameters).await;
+        let Err(error @ Error::Fault { .. }) = result else { return result };
+        let Error::Fault { correlation, .. } = &error else { return Err(error) };
+        // The answer may be an empty list of reasons; what the engine logged is the only explanation then.
+        let events = self.troubles(correlation).await.unwrap_or_default();
+        Err(Error::Start { machine: vm.name.clone(), engine: self.engine().host(), events, source: Box::new(error) })
+    }
+
+    /// Carries out an action on a machine: `stop`, `stop`, `shutdown`, …
+    pub async fn act_on_vm(&self, vm: &Vm, action: &str, parameters: &Value) -> Result<(), Error> {
+        let attempt = format!("{action} of machine {}", vm.name);
+        let _: Value = self.post(&attempt, &format!("vms/{}/{action}", vm.id), parameters).await?;
+        Ok(())
+    }
+
+    /// Attaches a disk that the machine boots from.
+    pub async fn attach_boot_disk(&self, vm: &Vm, disk_id: &str) -> Result<(), Error> {
+        let body = json!({
+            "disk": { "id": disk_id }, "bootable": "true", "active": "true", "interface": "virtio_scsi",
+        });
+        let attempt = format!("attaching a disk to machine {}", vm.name);
+        let _: Value = self.post(&attempt, &format!("vms/{}/diskattachments", vm.id), &body).await?;
+        Ok(())
+    }
+
+    /// Takes a disk off a machine, and keeps it.
+    pub async fn detach_disk(&self, vm: &Vm, disk: &Disk) -> Result<(), Error> {
+        let attempt = format!("detaching disk {} from machine {}", disk.alias, vm.name);
+        self.delete(&attempt, &format!("vms/{}/diskattachments/{}?detach_only=true", vm.id, disk.id)).await
+    }
+
+    /// Adds a network interface.
+    pub async fn add_nic(&self, vm: &Vm, name: &str, vnic_profile_id: &str) -> Result<(), Error> {
+        let body = json!({ "name": name, "interface": "virtio", "vnic_profile": { "id": vnic_profile_id } });
+        let attempt = format!("adding a network interface to machine {}", vm.name);
+        let _: Value = self.post(&attempt, &format!("vms/{}/nics", vm.id), &body).await?;
+        Ok(())
+    }
+
+    /// Attaches a network interface through another profile.
+    pub async fn move_nic(&self, vm: &Vm, nic: &Nic, vnic_profile_id: &str) -> Result<(), Error> {
+        let body = json!({ "vnic_profile": { "id": vnic_profile_id } });
+        let attempt = format!("changing network interface {} of machine {}", nic.name, vm.name);
+        let _: Value = self.put(&attempt, &format!("vms/{}/nics/{}", vm.id, nic.id), &body).await?;
+        Ok(())
+    }
+
+    /// Removes a graphics console, so that the machine is headless.
+    pub async fn remove_console(&self, vm: &Vm, console_id: &str) -> Result<(), Error> {
+        let attempt = format!("removing a console of machine {}", vm.name);
+        self.delete(&attempt, &format!("vms/{}/graphicsconsoles/{console_id}", vm.id)).await
+    }
+
+    /// Puts a tag on a machine.
+    pub async fn tag_vm(&self, vm: &Vm, tag: &str) -> Result<(), Error> {
+        let attempt = format!("putting tag {tag} on machine {}", vm.name);
+        let _: Value = self.post(&attempt, &format!("vms/{}/tags", vm.id), &json!({ "name": tag })).await?;
+        Ok(())
+    }
+
+    /// Deletes a machine that is down, and the disks that are attached to it.
+    pub async fn delete_vm(&self, vm: &Vm) -> Result<(), Error> {
+        self.delete(&format!("deleting machine {}", vm.name), &format!("vms/{}", vm.id)).await
+    }
+}

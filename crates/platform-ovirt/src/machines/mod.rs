@@ -1,0 +1,157 @@
+//! The machine verbs.
+
+mod make;
+mod spec;
+
+use async_trait::async_trait;
+use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use serde::Deserialize;
+use serde_json::json;
+
+pub use spec::{Size, Vm};
+
+use crate::{
+    Error,
+    client::{self, VmStatus},
+    site::Site,
+};
+
+/// The machines of a cluster.
+#[derive(Clone)]
+pub struct Machines {
+    pub(crate) site: Site,
+}
+
+#[async_trait]
+impl landfall_platform::Machines for Machines {
+    async fn ensure(&self, spec: &MachineSpec, progress: Progress<'_>) -> Result<Machine, StepError> {
+        let desired = Vm::deserialize(&spec.platform).map_err(|error| StepError::new(ErrorClass::Invalid, error))?;
+        let desired = Vm { name: spec.name.clone(), ..desired };
+        Ok(machine(&self.make(&desired, Some(&spec.user_data), progress).await?))
+    }
+
+    async fn list(&self) -> Result<Vec<Machine>, StepError> {
+        let vms = self.site.fleet.list().await?;
+        Ok(vms.iter().filter(|vm| self.site.mark.is_on(&vm.description)).map(machine).collect())
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {
+        Ok(self.ours(name).await?.as_ref().map(machine))
+    }
+
+    async fn power(&self, name: &str, wish: Power) -> Result<(), StepError> {
+        let missing = || Error::Missing { object: object(name), engine: self.site.client.engine().host() };
+        let vm = self.ours(name).await?.ok_or_else(missing)?;
+        match wish {
+            Power::On if matches!(vm.status, VmStatus::Down | VmStatus::Paused | VmStatus::Suspended) => {
+                self.site.client.start_vm(&vm).await?;
+            }
+            Power::On => {}
+            Power::Off => self.stop(&vm).await?,
+            Power::ShutDown if vm.status != VmStatus::Down => {
+                self.site.client.act_on_vm(&vm, "shutdown", &json!({})).await?;
+            }
+            Power::ShutDown => {}
+            Power::Reset => {
+                self.stop(&vm).await?;
+                self.site.client.start_vm(&self.off_or_gone(name).await?.ok_or_else(missing)?).await?;
+            }
+        }
+        match wish {
+            Power::On | Power::Reset => self.running(name).await.map(drop)?,
+            Power::Off | Power::ShutDown => self.off_or_gone(name).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError> {
+        let Some(vm) = self.ours(name).await? else { return Ok(()) };
+        progress("stopping".to_owned());
+        self.stop(&vm).await?;
+        let Some(vm) = self.off_or_gone(name).await? else { return Ok(()) };
+        for disk in vm.foreign_disks() {
+            progress(format!("keeping disk {}", disk.alias));
+            self.site.client.detach_disk(&vm, disk).await?;
+        }
+        progress("deleting".to_owned());
+        self.site.client.delete_vm(&vm).await?;
+        self.site.fleet.wait(name, |vm| Ok(vm.is_none().then_some(()))).await?;
+        Ok(())
+    }
+}
+
+impl Machines {
+    /// The machine with a name, if it carries the cluster's mark.
+    pub(crate) async fn ours(&self, name: &str) -> Result<Option<client::Vm>, Error> {
+        Ok(self.site.fleet.get(name).await?.filter(|vm| self.site.mark.is_on(&vm.description)))
+    }
+
+    /// Switches a machine off at once, unless it is off or not yet made.
+    async fn stop(&self, vm: &client::Vm) -> Result<(), Error> {
+        if matches!(vm.status, VmStatus::Down | VmStatus::ImageLocked) {
+            return Ok(());
+        }
+        self.site.client.act_on_vm(vm, "stop", &json!({ "force": "true" })).await
+    }
+
+    /// Waits until the machine exists and nothing is being done to its disks.
+    pub(crate) async fn settled(&self, name: &str) -> Result<client::Vm, Error> {
+        self.site.fleet.wait(name, |vm| Ok(vm.filter(|vm| vm.status != VmStatus::ImageLocked).cloned())).await
+    }
+
+    /// Waits until the machine runs.
+    async fn running(&self, name: &str) -> Result<client::Vm, Error> {
+        let judge = |vm: Option<&client::Vm>| match vm {
+            Some(vm) if vm.status == VmStatus::Up => Ok(Some(vm.clone())),
+            Some(vm) if matches!(vm.status, VmStatus::Down | VmStatus::Paused | VmStatus::Suspended) => {
+                Err(self.site.stuck(object(name), word(vm.status)))
+            }
+            Some(_) => Ok(None),
+            None => Err(self.site.stuck(object(name), "gone")),
+        };
+        self.site.fleet.wait(name, judge).await
+    }
+
+    /// Waits until the machine is off, or is not there any more.
+    async fn off_or_gone(&self, name: &str) -> Result<Option<client::Vm>, Error> {
+        let judge = |vm: Option<&client::Vm>| match vm {
+            None => Ok(Some(None)),
+            Some(vm) if vm.status == VmStatus::Down => Ok(Some(Some(vm.clone()))),
+            Some(_) => Ok(None),
+        };
+        self.site.fleet.wait(name, judge).await
+    }
+}
+
+/// A machine in the words that all platforms share.
+fn machine(vm: &client::Vm) -> Machine {
+    Machine {
+        name: vm.name.clone(),
+        id: vm.id.clone(),
+        provider_id: format!("ovirt://{}", vm.id),
+        power: power_state(vm.status),
+        state: word(vm.status),
+        addresses: vm.addresses().collect(),
+    }
+}
+
+fn power_state(status: VmStatus) -> PowerState {
+    match status {
+        VmStatus::ImageLocked => PowerState::Pending,
+        VmStatus::Down | VmStatus::Suspended => PowerState::Off,
+        VmStatus::WaitForLaunch | VmStatus::PoweringUp | VmStatus::RestoringState => PowerState::Starting,
+        VmStatus::Up | VmStatus::Migrating | VmStatus::RebootInProgress => PowerState::On,
+        VmStatus::PoweringDown | VmStatus::SavingState => PowerState::Stopping,
+        VmStatus::Paused => PowerState::Paused,
+        VmStatus::NotResponding | VmStatus::Unknown => PowerState::Unknown,
+    }
+}
+
+/// The engine's own word for a state.
+fn word(status: VmStatus) -> String {
+    serde_json::to_value(status).ok().and_then(|word| Some(word.as_str()?.to_owned())).unwrap_or_default()
+}
+
+fn object(name: &str) -> String {
+    format!("machine {name}")
+}

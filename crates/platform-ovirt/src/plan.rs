@@ -1,0 +1,260 @@
+//! The plan of a cluster on oVirt. Pure: every name, size and order is decided here.
+//!
+//! ```text
+//! tag ─────────────┐
+//! affinity groups ─┼─► bootstrap, masters, workers
+//! template ────────┘
+//! ```
+//! The template is a step only if an image is given; one that exists already is used and left alone.
+
+use landfall_config::{
+    InstallConfig, MachinePool, Platform, Role, Size as PoolSize,
+    ovirt::{self, AutoPinningPolicy, DiskFormat, Image, VmType},
+};
+use landfall_engine::{Plan, PlanBuilder, PlanError};
+use landfall_platform::{InfraId, StepId, StepSpec};
+
+use crate::{
+    machines::{Size, Vm},
+    mark::Mark,
+    steps::{AffinityGroup, Desired, Tag, Template},
+};
+
+/// Machines that are made at once. An engine copies disks of many machines side by side, but each copy holds a connection to
+/// the storage.
+const MACHINES_AT_ONCE: usize = 12;
+/// The bootstrap machine lives for minutes and holds one control plane and etcd member.
+pub(crate) const BOOTSTRAP_MEMORY_MIB: u32 = 8192;
+const BOOTSTRAP_SIZE: Size = Size::Custom {
+    sockets: 1,
+    cores: 4,
+    threads: 1,
+    memory_mib: BOOTSTRAP_MEMORY_MIB,
+    guaranteed_memory_mib: BOOTSTRAP_MEMORY_MIB,
+};
+
+/// The id of the step that makes the cluster's own template.
+pub(crate) const TEMPLATE_STEP: &str = "template";
+
+/// What was found out about the engine before planning, because names and numbers of a plan depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Hosts of the cluster that are up.
+    pub hosts_up: usize,
+    /// Id of the vNIC profile to use; none keeps the template's network interfaces.
+    pub vnic_profile_id: Option<String>,
+}
+
+/// Whether the bootstrap machine is wanted: it is until the control plane has moved to the masters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The control plane is on the bootstrap machine, or nowhere yet.
+    Bootstrapping,
+    /// The control plane is on the masters.
+    Pivoted,
+}
+
+/// The id of the step that makes the bootstrap machine.
+pub fn bootstrap_step() -> StepId {
+    "vm/bootstrap".into()
+}
+
+/// The plan of a cluster.
+pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: Stage) -> Result<Plan, PlanError> {
+    let Platform::Ovirt(platform) = &config.platform;
+    let declared = declared_groups(platform);
+    let planner = Planner { config, platform, mark: Mark::new(infra_id.clone()), facts, declared };
+    let mut builder = PlanBuilder::default();
+    builder.limit("vm", MACHINES_AT_ONCE);
+    builder.step(planner.tag());
+    for group in planner.groups() {
+        builder.step(group);
+    }
+    if let Some(template) = planner.template() {
+        builder.step(template);
+    }
+    if stage == Stage::Bootstrapping {
+        builder.step(planner.bootstrap());
+    }
+    for number in 0..config.control_plane.replicas {
+        builder.step(planner.machine(&config.control_plane, Role::Master, number));
+    }
+    for pool in &config.compute {
+        for number in 0..pool.replicas {
+            builder.step(planner.machine(pool, Role::Worker, number));
+        }
+    }
+    builder.build()
+}
+
+struct Planner<'a> {
+    config: &'a InstallConfig,
+    platform: &'a ovirt::Platform,
+    mark: Mark,
+    facts: &'a Facts,
+    /// The groups that the cluster has of its own: those that the user declares, or one for each role.
+    declared: Vec<ovirt::AffinityGroup>,
+}
+
+impl Planner<'_> {
+    fn tag(&self) -> StepSpec {
+        let name = self.mark.infra_id().to_string();
+        self.step("tag", format!("tag {name}"), "tag", Vec::new(), &Desired::Tag(Tag { name }))
+    }
+
+    fn template(&self) -> Option<StepSpec> {
+        let Some(Image::Disk(source)) = &self.platform.image else { return None };
+        let desired = Template {
+            name: self.platform.template_name(self.mark.infra_id().as_str()),
+            image_name: image_name(&self.mark),
+            source: source.clone(),
+            cluster_id: self.platform.ovirt_cluster_id.to_string(),
+            storage_domain_id: self.platform.ovirt_storage_domain_id.to_string(),
+            vnic_profile_id: self.facts.vnic_profile_id.clone(),
+        };
+        let title = format!("template {}", desired.name);
+        let step = self.step(TEMPLATE_STEP, title, "template", Vec::new(), &Desired::Template(desired));
+        Some(StepSpec { timeout: self.config.timeouts.image.duration(), ..step })
+    }
+
+    fn groups(&self) -> Vec<StepSpec> {
+        self.declared
+            .iter()
+            .map(|group| {
+                let enforcing = group.enforcing.unwrap_or_else(|| self.has_hosts_for(&group.name));
+                let purpose = || format!("keeps {} machines apart", group.name);
+                let desired = AffinityGroup {
+                    name: self.mark.name(&group.name),
+                    description: group.description.clone().unwrap_or_else(purpose),
+                    cluster_id: self.platform.ovirt_cluster_id.to_string(),
+                    priority: group.priority,
+                    enforcing,
+                };
+                let title = format!("affinity group {}", desired.name);
+                let id = group_step(&group.name);
+                self.step(id.as_str(), title, "affinity-group", Vec::new(), &Desired::AffinityGroup(desired))
+            })
+            .collect()
+    }
+
+    /// Whether there is a host for each machine of a group, and one more so that a host can be taken down for maintenance.
+    fn has_hosts_for(&self, group: &str) -> bool {
+        let masters = std::iter::once((&self.config.control_plane, Role::Master));
+        let workers = self.config.compute.iter().map(|pool| (pool, Role::Worker));
+        let members: u32 = masters
+            .chain(workers)
+            .filter(|(pool, role)| self.config.ovirt_pool(pool, *role).affinity_groups.iter().any(|name| name == group))
+            .map(|(pool, _)| pool.replicas)
+            .sum();
+        self.facts.hosts_up > members as usize
+    }
+
+    fn bootstrap(&self) -> StepSpec {
+        let pool = self.config.ovirt_pool(&self.config.control_plane, Role::Master);
+        let vm = Vm {
+            name: self.mark.name("bootstrap"),
+            role: "bootstrap".to_owned(),
+            size: BOOTSTRAP_SIZE,
+            kind: "server".to_owned(),
+            clone: pool.clone,
+            hugepages: None,
+            pinned: false,
+            high_availability: false,
+            affinity_groups: Vec::new(),
+            ignition: "bootstrap.ign".to_owned(),
+            ..self.vm(&self.config.control_plane, Role::Master, 0)
+        };
+        self.vm_step(bootstrap_step().as_str(), vm)
+    }
+
+    fn machine(&self, pool: &MachinePool, role: Role, number: u32) -> StepSpec {
+        self.vm_step(&format!("vm/{}-{number}", pool.name), self.vm(pool, role, number))
+    }
+
+    fn vm(&self, pool: &MachinePool, role: Role, number: u32) -> Vm {
+        let resolved = self.config.ovirt_pool(pool, role);
+        // A group that the user did not declare is one that exists in the engine under the name as given.
+        let engine_name = |name: &String| match self.declared.iter().any(|group| group.name == *name) {
+            true => self.mark.name(name),
+            false => name.clone(),
+        };
+        Vm {
+            name: self.mark.name(&format!("{}-{number}", pool.name)),
+            role: pool.name.clone(),
+            cluster_id: self.platform.ovirt_cluster_id.to_string(),
+            template: self.platform.template_name(self.mark.infra_id().as_str()),
+            storage_domain_id: self.platform.ovirt_storage_domain_id.to_string(),
+            vnic_profile_id: self.facts.vnic_profile_id.clone(),
+            size: match resolved.size {
+                PoolSize::InstanceType(id) => Size::InstanceType(id.to_string()),
+                PoolSize::Custom { sockets, cores, threads, memory_mib, guaranteed_memory_mib } => {
+                    Size::Custom { sockets, cores, threads, memory_mib, guaranteed_memory_mib }
+                }
+            },
+            os_disk_gib: resolved.os_disk_gib,
+            kind: match resolved.vm_type {
+                VmType::Desktop => "desktop",
+                VmType::Server => "server",
+                VmType::HighPerformance => "high_performance",
+            }
+            .to_owned(),
+            clone: resolved.clone,
+            sparse: resolved.sparse,
+            format: resolved.format.map(|format| match format {
+                DiskFormat::Raw => "raw".to_owned(),
+                DiskFormat::Cow => "cow".to_owned(),
+            }),
+            hugepages: resolved.hugepages,
+            pinned: resolved.auto_pinning_policy == AutoPinningPolicy::ResizeAndPin,
+            high_availability: role == Role::Master,
+            affinity_groups: resolved.affinity_groups.iter().map(engine_name).collect(),
+            tag: self.mark.infra_id().to_string(),
+            ignition: format!("{}.ign", role.name()),
+        }
+    }
+
+    fn vm_step(&self, id: &str, vm: Vm) -> StepSpec {
+        let groups = self.declared.iter().filter(|group| vm.affinity_groups.contains(&self.mark.name(&group.name)));
+        let template = matches!(self.platform.image, Some(Image::Disk(_))).then(|| TEMPLATE_STEP.into());
+        let needs =
+            std::iter::once("tag".into()).chain(template).chain(groups.map(|group| group_step(&group.name))).collect();
+        let title = format!("virtual machine {}", vm.name);
+        self.step(id, title, "vm", needs, &Desired::Vm(Box::new(vm)))
+    }
+
+    fn step(&self, id: &str, title: String, kind: &str, needs: Vec<StepId>, desired: &Desired) -> StepSpec {
+        StepSpec {
+            id: id.into(),
+            title,
+            kind: kind.into(),
+            needs,
+            timeout: self.config.timeouts.machine.duration(),
+            desired: serde_json::to_value(desired).expect("what a step makes has string keys only"),
+        }
+    }
+}
+
+/// Name of the disk and the machine that a cluster's own template is made from.
+pub(crate) fn image_name(mark: &Mark) -> String {
+    mark.name("image")
+}
+
+/// The groups that a cluster has of its own: those that the user declares, or one for each role.
+pub(crate) fn declared_groups(platform: &ovirt::Platform) -> Vec<ovirt::AffinityGroup> {
+    platform.affinity_groups.clone().unwrap_or_else(one_group_for_each_role)
+}
+
+fn one_group_for_each_role() -> Vec<ovirt::AffinityGroup> {
+    [(Role::Master, 5), (Role::Worker, 3)]
+        .map(|(role, priority)| ovirt::AffinityGroup {
+            name: ovirt::AffinityGroup::built_in_name(role).to_owned(),
+            priority,
+            description: None,
+            enforcing: None,
+        })
+        .into()
+}
+
+fn group_step(name: &str) -> StepId {
+    format!("affinity-group/{name}").into()
+}

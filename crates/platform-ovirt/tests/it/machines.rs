@@ -1,0 +1,46 @@
+//! The machine verbs.
+
+use landfall_platform::{MachineSpec, Machines as _, Power, PowerState};
+use serde_json::json;
+
+use crate::scene::{CLUSTER, PROFILE, STORAGE, Scene, config};
+
+#[tokio::test]
+async fn a_worker_is_made_switched_and_deleted() {
+    let scene = Scene::new().await;
+    let cluster = scene.cluster("demo-x7k2p", config(1, 0));
+    cluster.install().await.unwrap();
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    let spec = MachineSpec {
+        name: "demo-x7k2p-worker-a1".to_owned(),
+        user_data: r#"{"ignition":{"version":"3.4.0"}}"#.into(),
+        platform: json!({
+            "name": "", "role": "worker", "cluster_id": CLUSTER, "template": "fcos", "storage_domain_id": STORAGE,
+            "vnic_profile_id": PROFILE, "os_disk_gib": 20, "kind": "server", "clone": true, "sparse": null, "format": null,
+            "size": { "custom": { "sockets": 1, "cores": 2, "threads": 1, "memory_mib": 4096, "guaranteed_memory_mib": 4096 } },
+            "hugepages": null, "pinned": false, "high_availability": false,
+            "affinity_groups": ["demo-x7k2p-compute"], "tag": "demo-x7k2p", "ignition": "",
+        }),
+    };
+    let made = machines.ensure(&spec, &|_| ()).await.unwrap();
+    assert_eq!((made.name.as_str(), made.power), ("demo-x7k2p-worker-a1", PowerState::On));
+    assert_eq!(made.provider_id, format!("ovirt://{}", made.id));
+    assert_eq!(machines.ensure(&spec, &|_| ()).await.unwrap().id, made.id);
+    assert_eq!(machines.list().await.unwrap().len(), 3);
+    for (wish, expected) in [
+        (Power::Off, PowerState::Off),
+        (Power::Off, PowerState::Off),
+        (Power::On, PowerState::On),
+        (Power::On, PowerState::On),
+        (Power::Reset, PowerState::On),
+        (Power::ShutDown, PowerState::Off),
+        (Power::Reset, PowerState::On),
+    ] {
+        machines.power(&made.name, wish).await.unwrap_or_else(|error| panic!("{wish:?}: {error}"));
+        assert_eq!(machines.get(&made.name).await.unwrap().unwrap().power, expected, "{wish:?}");
+    }
+    machines.delete(&made.name, &|_| ()).await.unwrap();
+    machines.delete(&made.name, &|_| ()).await.unwrap();
+    assert_eq!(cluster.list(), before);
+}

@@ -1,0 +1,13 @@
+//! The platform against the simulator of its engine: whole plans, faults, hard failures, neighbours.
+
+mod calls;
+mod failures;
+mod faults;
+mod inventory;
+mod machines;
+mod neighbours;
+mod plans;
+mod preflight;
+mod scene;
+mod suites;
+mod upload;

@@ -1,0 +1,104 @@
+//! Machines: one set of verbs for the installer, the machine controller and Nova.
+
+use std::net::IpAddr;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::StepError;
+
+/// The machines of one cluster on one platform.
+///
+/// **Who calls.** The installer makes the control plane with these verbs, the machine controller makes, replaces and fences
+/// workers with them. Any number of calls may run side by side, for different machines.
+///
+/// **What an implementation guarantees.** Only machines that carry the cluster's exact mark are seen and touched; a machine of
+/// that name without it is an error for `ensure` and does not exist for the other verbs. Every verb may be cut off at any
+/// await and called again, and does nothing if all is as wanted. `list` costs one call per page, never one per machine.
+///
+/// **What it must not do.** Retry: an error's class says whether the caller should.
+///
+/// **Adding a platform.** Keep what the platform needs to know of a machine (sizes, networks, images) in a type of your own
+/// that [`MachineSpec::platform`] is read into; nothing here grows with the number of platforms.
+#[async_trait]
+pub trait Machines: Send + Sync {
+    /// Makes a machine exist and run. `progress` hears how far it has come.
+    async fn ensure(&self, spec: &MachineSpec, progress: Progress<'_>) -> Result<Machine, StepError>;
+
+    /// All machines of the cluster.
+    async fn list(&self) -> Result<Vec<Machine>, StepError>;
+
+    /// The machine with a name.
+    async fn get(&self, name: &str) -> Result<Option<Machine>, StepError>;
+
+    /// Brings a machine into a state of power, and returns when it is there. A machine that does not exist is an error.
+    async fn power(&self, name: &str, wish: Power) -> Result<(), StepError>;
+
+    /// Makes a machine not exist, and returns when it is gone. Disks that the machine was not made with are kept.
+    async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError>;
+}
+
+/// Hears how far a verb has come, for people.
+pub type Progress<'a> = &'a (dyn Fn(String) + Send + Sync);
+
+/// A machine as it is wanted.
+#[derive(Clone, Debug)]
+pub struct MachineSpec {
+    /// Its name on the platform, which is its host name too.
+    pub name: String,
+    /// What it is started with: an Ignition config, which holds secrets.
+    pub user_data: SecretString,
+    /// Size, network and image, as the platform understands them.
+    pub platform: serde_json::Value,
+}
+
+/// A machine as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// Its id on the platform.
+    pub id: String,
+    /// What Kubernetes calls it: `ovirt://<id>`.
+    pub provider_id: String,
+    /// Whether it runs.
+    pub power: PowerState,
+    /// The platform's own word for its state.
+    pub state: String,
+    /// Addresses that its guest reports.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// Whether a machine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerState {
+    /// It is being made or removed.
+    Pending,
+    /// It is off.
+    Off,
+    /// It is about to run.
+    Starting,
+    /// It runs.
+    On,
+    /// It is about to be off.
+    Stopping,
+    /// It is halted and holds its resources.
+    Paused,
+    /// The platform does not know.
+    Unknown,
+}
+
+/// What power a machine is wished to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// Running.
+    On,
+    /// Off at once, as if its plug were pulled: for machines that must not run another instant.
+    Off,
+    /// Off after its operating system was asked to end.
+    ShutDown,
+    /// Started afresh.
+    Reset,
+}

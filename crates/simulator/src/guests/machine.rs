@@ -1,0 +1,165 @@
+//! A machine from power on to power off.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::console::{Console, chain};
+use super::facts::{Facts, Vips};
+use super::faults::GuestEffect;
+use super::ignition::{Document, IgnitionError, Provisioner};
+use super::network::Link;
+use super::services::{self, Agent, Host};
+use super::shared::Shared;
+use super::system::System;
+use super::times::Times;
+use crate::core::guest::{GuestEvent, GuestInterface, GuestMachine, GuestNic, UserData, UserDataFormat};
+
+/// A machine that is on.
+pub(super) struct Machine {
+    pub(super) hardware: Arc<GuestMachine>,
+    pub(super) console: Console,
+    pub(super) times: Times,
+    pub(super) effects: Vec<GuestEffect>,
+    pub(super) shared: Arc<Shared>,
+    /// Set when the operating system is up.
+    pub(super) booted: Arc<OnceLock<()>>,
+}
+
+/// Why an operating system does not come up.
+#[derive(Debug, thiserror::Error)]
+enum BootError {
+    #[error("no bootable disk")]
+    Disk,
+    #[error("the network has no address left")]
+    Address,
+    #[error("the machine has no network interface to fetch its config with")]
+    Interface,
+    #[error("ignition failed")]
+    Ignition(#[from] IgnitionError),
+}
+
+impl Machine {
+    /// Boots and runs until it is dropped, which is what happens when the plug is pulled.
+    pub(super) async fn run(self) {
+        self.console.print(format!("{}: power on", self.hardware.name));
+        if self.effects.contains(&GuestEffect::NeverBoots) {
+            self.console.print("the firmware finds nothing that boots");
+            std::future::pending::<()>().await;
+        }
+        match self.boot().await {
+            Ok((system, interfaces)) => self.work(system, interfaces).await,
+            Err(error) => self.console.print(format!("{}; entering the emergency shell", chain(&error))),
+        }
+        std::future::pending::<()>().await;
+    }
+
+    async fn boot(&self) -> Result<(Arc<System>, Vec<GuestInterface>), BootError> {
+        let disk = self.hardware.disks.iter().find(|disk| disk.bootable).ok_or(BootError::Disk)?;
+        if let Some(system) = self.shared.disk(&disk.id) {
+            return Ok((system, self.interfaces()?));
+        }
+        let config = self.user_data()?;
+        let documents = match config {
+            None => {
+                self.console.print("ignition: no config given");
+                Vec::new()
+            }
+            Some(config) => self.provision(config).await?,
+        };
+        let system = Arc::new(System::install(documents));
+        for url in system.downloads() {
+            self.console.print(format!("ignition: not downloaded, taken for granted: {url}"));
+        }
+        self.shared.reserve(&virtual_addresses(&system));
+        self.shared.install(&disk.id, &system);
+        Ok((system, self.interfaces()?))
+    }
+
+    /// Reads what the platform hands over; an operating system with Ignition boots without any, too.
+    fn user_data(&self) -> Result<Option<Arc<Document>>, IgnitionError> {
+        match &self.hardware.user_data {
+            None => Ok(None),
+            Some(UserData { format: UserDataFormat::CloudInit, .. }) => Err(IgnitionError::CloudInit),
+            Some(data) if data.content.trim().is_empty() => Ok(None),
+            Some(data) => self.shared.library.read(&data.content).map(Some),
+        }
+    }
+
+    async fn provision(&self, config: Arc<Document>) -> Result<Vec<Arc<Document>>, BootError> {
+        // A config that is complete names the virtual addresses, and one that only points somewhere points to one.
+        self.shared.reserve(&virtual_addresses(&System::install(vec![config.clone()])));
+        self.shared.reserve(&config.hosts());
+        if config.is_complete() {
+            return Ok(vec![config]);
+        }
+        let interfaces = self.interfaces()?;
+        let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
+        let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
+        let provisioner =
+            Provisioner { link: &link, console: &self.console, times: self.times, library: &self.shared.library };
+        Ok(provisioner.resolve(config).await?)
+    }
+
+    /// The interfaces with the addresses that the platform or DHCP gives them.
+    fn interfaces(&self) -> Result<Vec<GuestInterface>, BootError> {
+        let given = |nic: &GuestNic| nic.address.filter(IpAddr::is_loopback);
+        let nics = self.hardware.nics.iter().enumerate();
+        nics.map(|(index, nic)| {
+            let address = given(nic).or_else(|| self.shared.lease(&nic.mac)).ok_or(BootError::Address)?;
+            Ok(GuestInterface { name: format!("ens{}", index + 3), mac: nic.mac.clone(), addresses: vec![address] })
+        })
+        .collect()
+    }
+
+    /// Tells the platform that the system is up, and runs its programs.
+    async fn work(&self, system: Arc<System>, interfaces: Vec<GuestInterface>) {
+        let given =
+            system.text("/etc/hostname").ok().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let hostname = given.or_else(|| self.hardware.hostname.clone()).unwrap_or_else(|| "localhost".to_owned());
+        let address = interfaces.iter().flat_map(|interface| &interface.addresses).next().copied();
+        self.console.print(match address {
+            Some(address) => format!("{hostname} is up at {address}"),
+            None => format!("{hostname} is up, without a network"),
+        });
+        let _ = self.booted.set(());
+        let id = || self.hardware.id.clone();
+        let report = GuestEvent::Addresses { id: id(), hostname: Some(hostname.clone()), interfaces };
+        let is_silent = self.effects.contains(&GuestEffect::SilentAgent);
+        let agent = Agent { shared: self.shared.clone(), report: (!is_silent).then_some(report) };
+        if is_silent {
+            self.console.print("the guest agent is silent");
+        } else {
+            self.shared.report(GuestEvent::Booted { id: id() });
+            agent.report();
+        }
+        let Some(address) = address else { return };
+        let link = Link::new(self.shared.wires.clone(), address);
+        let link = link.with_hosts(&system.text("/etc/hosts").unwrap_or_default());
+        services::run(Host {
+            hostname,
+            address,
+            cpus: self.hardware.cpus,
+            memory_mib: self.hardware.memory_mib,
+            link,
+            system,
+            console: self.console.clone(),
+            times: self.times,
+            clusters: self.shared.clusters.clone(),
+            addresses: Arc::new(watch::Sender::new(BTreeSet::from([address]))),
+            progress: Arc::default(),
+            agent,
+            retired: CancellationToken::new(),
+        })
+        .await;
+    }
+}
+
+/// The virtual addresses that a system's facts name, if it has any.
+fn virtual_addresses(system: &System) -> Vec<IpAddr> {
+    let vips = Facts::read(system).ok().and_then(|facts| facts.vips);
+    vips.into_iter().flat_map(|Vips { api, ingress }| api.into_iter().chain(ingress)).collect()
+}

@@ -1,0 +1,124 @@
+//! How guests behave, from the command line or from a test.
+
+use ipnet::Ipv4Net;
+
+use super::faults::GuestFault;
+use super::times::Times;
+use crate::core::clock::Pace;
+
+/// The loopback network of guests if none is chosen.
+const NETWORK: Ipv4Net = Ipv4Net::new_assert(std::net::Ipv4Addr::new(127, 66, 0, 0), 16);
+
+/// How fast guests are beside a clock that is stepped: they do not wait for it, and should not be waited for.
+const BESIDE_A_STEPPED_CLOCK: f64 = 1000.0;
+
+/// Options of every simulator whose machines have guests; a platform's command flattens them into its own.
+#[derive(Clone, Debug, clap::Args)]
+#[group(id = "guests")]
+#[command(next_help_heading = "Guests")]
+pub struct Options {
+    /// What runs in the machines
+    #[arg(id = "guests-kind", long = "guests", value_enum, value_name = "KIND", default_value_t = Kind::Light)]
+    pub kind: Kind,
+
+    /// Loopback network that light guests get their addresses from, except its first 256 addresses
+    #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
+    pub network: Ipv4Net,
+
+    /// Let light guests misbehave: NAME never-boots|silent-agent|slow=N, for names that contain NAME; may be repeated
+    #[arg(id = "guest-fault", long = "guest-fault", value_name = "RULE")]
+    pub faults: Vec<GuestFault>,
+}
+
+/// What runs in the machines of a simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Guests that fetch their Ignition config and become the cluster it describes
+    Light,
+    /// Guests that only boot, get an address each, and obey
+    Plain,
+}
+
+impl Options {
+    /// What light guests need to know, on a clock of this pace.
+    pub fn light(&self, pace: Pace) -> LightOptions {
+        let speed = match pace {
+            Pace::Scaled(scale) => scale,
+            Pace::Stepped => BESIDE_A_STEPPED_CLOCK,
+        };
+        let times = Times { speed, ..Times::default() };
+        LightOptions { network: self.network, times, faults: self.faults.clone() }
+    }
+}
+
+/// How light guests behave.
+#[derive(Clone, Debug)]
+pub struct LightOptions {
+    /// The loopback network that guests get their addresses from. Its first 256 addresses are never given away, so that
+    /// virtual addresses can be chosen among them.
+    pub network: Ipv4Net,
+    /// How long things take.
+    pub times: Times,
+    /// Machines that misbehave from the beginning.
+    pub faults: Vec<GuestFault>,
+}
+
+impl Default for LightOptions {
+    fn default() -> Self {
+        Self { network: NETWORK, times: Times::default(), faults: Vec::new() }
+    }
+}
+
+fn parse_network(text: &str) -> Result<Ipv4Net, String> {
+    let network: Ipv4Net = text.parse().map_err(|_| "a network is written like 127.66.0.0/16".to_owned())?;
+    if network.network().is_loopback() && network.prefix_len() >= 8 {
+        Ok(network.trunc())
+    } else {
+        Err("guests live on loopback addresses: choose a network in 127.0.0.0/8".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::faults::GuestEffect;
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Flags {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn parse(flags: &[&str]) -> Result<Options, String> {
+        let parsed = Flags::try_parse_from([&["sim"], flags].concat());
+        parsed.map(|flags| flags.options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn flags_and_defaults() {
+        let options = parse(&[]).unwrap();
+        assert_eq!((options.kind, options.network), (Kind::Light, NETWORK));
+        let flags = ["--guests=plain", "--guest-network=127.9.1.0/16", "--guest-fault", "master-1 slow=2.5"];
+        let options = parse(&flags).unwrap();
+        assert_eq!((options.kind, options.network.to_string().as_str()), (Kind::Plain, "127.9.0.0/16"));
+        assert_eq!(options.faults, [GuestFault { name: "master-1".to_owned(), effect: GuestEffect::Slow(2.5) }]);
+        assert!((options.light(Pace::Scaled(20.0)).times.speed - 20.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        for (flag, message) in [
+            ("--guest-network=10.0.0.0/8", "choose a network in 127.0.0.0/8"),
+            ("--guest-network=127.0.0.0/4", "choose a network in 127.0.0.0/8"),
+            ("--guest-network=lo", "written like 127.66.0.0/16"),
+            ("--guest-fault=master", "a rule is a part of a name and an effect"),
+            ("--guest-fault=master explodes", "'explodes' is none of never-boots, silent-agent and slow=N"),
+            ("--guest-fault=master slow=-1", "'slow=-1' is none of"),
+        ] {
+            let error = parse(&[flag]).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}
