@@ -2,6 +2,8 @@
 //!
 //! With `TERRAFORM=path` the same tree of `terraform_data` resources is applied and destroyed beside it. Prints a table.
 
+#![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
+
 use std::{fmt::Write as _, fs, path::Path, process::Command, sync::Arc, time::Duration, time::Instant};
 
 use async_trait::async_trait;
@@ -59,7 +61,7 @@ async fn measure(steps: usize) -> (Duration, Duration) {
             title: format!("step {number}"),
             kind: "nothing".into(),
             needs: if number == 1 { Vec::new() } else { vec![format!("step-{}", number / 2).into()] },
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             desired: serde_json::json!({ "number": number }),
         });
     }

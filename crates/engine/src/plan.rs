@@ -1,6 +1,6 @@
 //! A plan: steps and what each of them needs. Making one is pure, and a plan that exists is sound.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use landfall_platform::{Kind, StepId, StepSpec};
 use petgraph::{Direction, algo::toposort, graph::DiGraph, graph::NodeIndex};
@@ -75,13 +75,32 @@ impl PlanBuilder {
                 graph.add_edge(needed_node, node, ());
             }
         }
-        let order = toposort(&graph, None).map_err(|cycle| PlanError::Cycle(graph[cycle.node_id()].id.clone()))?;
+        toposort(&graph, None).map_err(|cycle| PlanError::Cycle(graph[cycle.node_id()].id.clone()))?;
+        let order = order(&graph);
         Ok(Plan { graph, order, index, limits: self.limits })
     }
 }
 
+/// The order in which steps were added, with each after those that it needs: who makes a plan puts first what should
+/// start first. The graph has no cycles.
+fn order(graph: &DiGraph<StepSpec, ()>) -> Vec<NodeIndex> {
+    let mut missing: Vec<usize> = graph.node_indices().map(|node| graph[node].needs.len()).collect();
+    let mut ready: BTreeSet<NodeIndex> = graph.node_indices().filter(|node| missing[node.index()] == 0).collect();
+    let mut order = Vec::with_capacity(graph.node_count());
+    while let Some(node) = ready.pop_first() {
+        order.push(node);
+        for follower in graph.neighbors_directed(node, Direction::Outgoing) {
+            missing[follower.index()] -= 1;
+            if missing[follower.index()] == 0 {
+                ready.insert(follower);
+            }
+        }
+    }
+    order
+}
+
 impl Plan {
-    /// All steps, each after those that it needs.
+    /// All steps in the order in which they were added, but each after those that it needs.
     pub fn steps(&self) -> impl DoubleEndedIterator<Item = &StepSpec> {
         self.order.iter().map(|&node| &self.graph[node])
     }
@@ -147,6 +166,14 @@ mod tests {
         assert_eq!(order, ["a", "b", "c"]);
         let dependents: Vec<_> = plan.dependents(&"a".into()).map(|step| step.id.as_str()).collect();
         assert_eq!(dependents.len(), 2);
+    }
+
+    #[test]
+    fn otherwise_steps_stay_in_the_order_in_which_they_were_added() {
+        let plan = build(&[("tag", &[]), ("first", &["tag"]), ("second", &["image"]), ("image", &[]), ("third", &[])]);
+        let plan = plan.unwrap();
+        let order: Vec<_> = plan.steps().map(|step| step.id.as_str()).collect();
+        assert_eq!(order, ["tag", "first", "image", "second", "third"]);
     }
 
     #[test]

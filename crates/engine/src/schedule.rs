@@ -1,7 +1,7 @@
 //! Runs jobs in the order of their dependencies, side by side within the limits of their kinds.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap},
     future::Future,
 };
 
@@ -88,10 +88,10 @@ struct Queue {
     waiting: usize,
 }
 
-/// Ready jobs of one kind.
+/// Ready jobs of one kind. Those that come first in the list start first.
 struct Lane {
     free: usize,
-    ready: VecDeque<usize>,
+    ready: BTreeSet<usize>,
 }
 
 impl Queue {
@@ -112,11 +112,11 @@ impl Queue {
             queue
                 .ready
                 .entry(job.kind.clone())
-                .or_insert_with(|| Lane { free: limit(&job.kind), ready: VecDeque::new() });
+                .or_insert_with(|| Lane { free: limit(&job.kind), ready: BTreeSet::new() });
         }
         for position in 0..queue.jobs.len() {
             if queue.missing[position] == 0 {
-                queue.lane(position).ready.push_back(position);
+                queue.lane(position).ready.insert(position);
             }
         }
         queue
@@ -130,7 +130,7 @@ impl Queue {
     fn next(&mut self) -> Option<(usize, StepId)> {
         let lane = self.ready.values_mut().find(|lane| lane.free > 0 && !lane.ready.is_empty())?;
         lane.free -= 1;
-        let index = lane.ready.pop_front()?;
+        let index = lane.ready.pop_first()?;
         Some((index, self.jobs[index].id.clone()))
     }
 
@@ -139,7 +139,7 @@ impl Queue {
         for follower in std::mem::take(&mut self.followers[index]) {
             self.missing[follower] -= 1;
             if self.missing[follower] == 0 {
-                self.lane(follower).ready.push_back(follower);
+                self.lane(follower).ready.insert(follower);
             }
         }
     }

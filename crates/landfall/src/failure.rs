@@ -2,16 +2,12 @@
 
 use std::error::Error as StdError;
 
-use landfall_engine::JournalError;
 use landfall_config::{ConfigError, UnknownField, tree::SetError};
+use landfall_engine::JournalError;
 use landfall_platform::{ErrorClass, survey::SurveyError};
 use landfall_workdir::Unsettled;
 
-use crate::{
-    cluster::ClusterError,
-    error::Error,
-    exit::ExitStatus,
-};
+use crate::{cluster::ClusterError, error::Error, exit::ExitStatus};
 
 /// What the user is told about an error besides its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

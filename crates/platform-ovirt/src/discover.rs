@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How long the removal of something that was found may take.
-const TIMEOUT: Duration = Duration::from_secs(20 * 60);
+const TIMEOUT: Duration = Duration::from_mins(20);
 
 /// Finds what belongs to one cluster.
 pub struct Discovery {

@@ -1,6 +1,6 @@
 //! What can go wrong with an engine or its credentials.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{fmt, io, path::PathBuf, time::Duration};
 
 use landfall_platform::{ErrorClass, StepError};
 
@@ -30,22 +30,14 @@ pub enum Error {
         source: Box<landfall_wire::Error>,
     },
     /// The engine answered with a fault.
-    #[error("{attempt} at {engine} was answered with status {status}: {reason}: {detail}{}", correlated(Some(.correlation)))]
+    #[error("{attempt} at {engine} was answered with {fault}")]
     Fault {
         /// What was attempted.
         attempt: String,
         /// Which engine.
         engine: String,
-        /// The status.
-        status: u16,
-        /// The fault's reason.
-        reason: String,
-        /// The fault's detail.
-        detail: String,
-        /// Under which correlation id the engine's log and events have it.
-        correlation: String,
-        /// How long the engine asks to wait.
-        retry_after: Option<Duration>,
+        /// What the engine said.
+        fault: Box<Fault>,
     },
     /// A machine does not come up. What the engine logged about it says more than its answers do.
     #[error("machine {machine} at {engine} does not start{}", logged(.events))]
@@ -166,6 +158,28 @@ pub enum Error {
     },
 }
 
+/// What an engine says when it refuses or fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The status.
+    pub status: u16,
+    /// The reason, which is nearly always the same.
+    pub reason: String,
+    /// The detail.
+    pub detail: String,
+    /// Under which correlation id the engine's log and events have it.
+    pub correlation: String,
+    /// How long the engine asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, reason, detail, correlation, .. } = self;
+        write!(f, "status {status}: {reason}: {detail}{}", correlated(Some(correlation)))
+    }
+}
+
 fn correlated(id: Option<&String>) -> String {
     id.map_or_else(String::new, |id| format!(" (correlation id {id})"))
 }
@@ -186,14 +200,13 @@ fn fault_class(status: u16, detail: &str) -> ErrorClass {
     match status {
         401 | 403 => ErrorClass::Auth,
         404 => ErrorClass::NotFound,
-        408 => ErrorClass::Transient,
         429 => ErrorClass::Throttled,
         409 if ["no host that satisfies", "low disk space", "quota", "not enough memory"].into_iter().any(says) => {
             ErrorClass::Capacity
         }
         409 if says("name is already in use") || says("already exists") => ErrorClass::Invalid,
         409 => ErrorClass::Locked,
-        500.. => ErrorClass::Transient,
+        408 | 500.. => ErrorClass::Transient,
         _ => ErrorClass::Invalid,
     }
 }
@@ -202,20 +215,24 @@ impl Error {
     /// What kind of failure it is.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::Exchange { source, .. } => source.class(),
-            Self::Fault { status, detail, .. } => fault_class(*status, detail),
-            Self::Start { source, .. } => source.class(),
+            // The engine gave out a token and did not take it, as while it restarts. Users who may not do something get a
+            // fault, and those who are not let in get no token.
+            Self::Exchange { source, .. } if source.status() == Some(401) => ErrorClass::Transient,
             // A ticket that is not good any more: the next attempt looks for the transfer again.
             Self::Transfer { source, .. } if source.status() == Some(403) => ErrorClass::Transient,
-            Self::Transfer { source, .. } | Self::Download { source, .. } => source.class(),
+            Self::Exchange { source, .. } | Self::Transfer { source, .. } | Self::Download { source, .. } => {
+                source.class()
+            }
+            Self::Fault { fault, .. } => fault_class(fault.status, &fault.detail),
+            Self::Start { source, .. } => source.class(),
             Self::Corrupt { .. } => ErrorClass::Transient,
             Self::Login { .. } => ErrorClass::Auth,
             Self::Missing { .. } => ErrorClass::NotFound,
             Self::State { state, .. } if state == "locked" => ErrorClass::Locked,
             // The next attempt starts it again, perhaps on another host.
             Self::State { state, .. } if state == "down" => ErrorClass::Transient,
-            Self::State { .. } => ErrorClass::Invalid,
-            Self::Address { .. }
+            Self::State { .. }
+            | Self::Address { .. }
             | Self::Authority { .. }
             | Self::Image { .. }
             | Self::Foreign { .. }
@@ -233,7 +250,7 @@ impl Error {
     /// How long the engine asks to wait before the next attempt.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Fault { retry_after, .. } => *retry_after,
+            Self::Fault { fault, .. } => fault.retry_after,
             Self::Exchange { source, .. } | Self::Transfer { source, .. } | Self::Download { source, .. } => {
                 source.retry_after()
             }
@@ -256,7 +273,7 @@ impl Error {
 
     /// Whether a name is taken by an object that was made meanwhile, perhaps by a request whose answer was lost.
     pub(crate) fn is_name_taken(&self) -> bool {
-        matches!(self, Self::Fault { status: 409, .. }) && self.class() == ErrorClass::Invalid
+        matches!(self, Self::Fault { fault, .. } if fault.status == 409) && self.class() == ErrorClass::Invalid
     }
 
     /// Whether the engine's certificate is what failed.
@@ -309,11 +326,13 @@ mod tests {
         let fault = Error::Fault {
             attempt: "start of machine a".to_owned(),
             engine: "engine".to_owned(),
-            status: 429,
-            reason: "Operation Failed".to_owned(),
-            detail: "[]".to_owned(),
-            correlation: "landfall-1".to_owned(),
-            retry_after: Some(Duration::from_secs(7)),
+            fault: Box::new(Fault {
+                status: 429,
+                reason: "Operation Failed".to_owned(),
+                detail: "[]".to_owned(),
+                correlation: "landfall-1".to_owned(),
+                retry_after: Some(Duration::from_secs(7)),
+            }),
         };
         let events = vec!["VM a is down with error".to_owned()];
         let error =

@@ -1,7 +1,14 @@
 //! oVirt and RHV as a platform.
 //!
-//! The engine is spoken to through [`Client`]; its address and credentials live in the file that oVirt's other tools use
-//! ([`CredentialsFile`]); [`Survey`] asks for both and for the platform's section of the install-config.
+//! | room | what is in it |
+//! |---|---|
+//! | [`client`] | the engine's REST API, one file per resource |
+//! | [`CredentialsFile`], [`Survey`] | the engine's address and credentials, and the questions about them and the platform's section |
+//! | [`preflight()`] | what is wrong, before anything is made; what the plan has to know |
+//! | [`plan()`] | every name, size and order, decided without asking anybody |
+//! | [`Binder`] | makes the steps of a plan act: tag, affinity group, template, machine |
+//! | [`Machines`] | the machine verbs, for the installer and for the controller |
+//! | [`Discovery`] | finds what carries a cluster's [`Mark`], whoever made it |
 
 pub mod client;
 mod credentials;
@@ -23,7 +30,7 @@ pub use client::{
 };
 pub use credentials::{Credentials, CredentialsFile};
 pub use discover::Discovery;
-pub use error::Error;
+pub use error::{Error, Fault};
 pub use fleet::Fleet;
 pub use machines::{Machines, Size, Vm};
 pub use mark::Mark;

@@ -174,9 +174,9 @@ impl Planner<'_> {
     fn vm(&self, pool: &MachinePool, role: Role, number: u32) -> Vm {
         let resolved = self.config.ovirt_pool(pool, role);
         // A group that the user did not declare is one that exists in the engine under the name as given.
-        let engine_name = |name: &String| match self.declared.iter().any(|group| group.name == *name) {
-            true => self.mark.name(name),
-            false => name.clone(),
+        let engine_name = |name: &String| {
+            let declared = self.declared.iter().any(|group| group.name == *name);
+            if declared { self.mark.name(name) } else { name.clone() }
         };
         Vm {
             name: self.mark.name(&format!("{}-{number}", pool.name)),

@@ -44,7 +44,9 @@ pub async fn fail_at_every_step(fixture: &dyn Fixture) {
         let bind = interrupted(world.as_ref(), &victim, moment, Trouble::Fail);
         let result = apply(&world.plan(), &bind, &journal, &options()).await;
         assert!(matches!(&result, Err(ApplyError::Step { step, .. }) if *step == victim), "{victim}: {result:?}");
-        unwind(&bind, &journal, &options()).await.unwrap_or_else(|error| panic!("{victim} {moment:?}: {}", error_chain(&error)));
+        unwind(&bind, &journal, &options())
+            .await
+            .unwrap_or_else(|error| panic!("{victim} {moment:?}: {}", error_chain(&error)));
         let left = inventory(world.as_ref()).await;
         assert_eq!(empty, left, "{victim} failed {moment:?}; {}", difference(&empty, &left));
     }

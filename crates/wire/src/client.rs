@@ -10,7 +10,7 @@ use url::Url;
 use crate::{Error, Reply, Request, Trust, request::Body};
 
 /// A download that takes longer than a day is not going to end.
-const LONGEST_DOWNLOAD: Duration = Duration::from_secs(24 * 3600);
+const LONGEST_DOWNLOAD: Duration = Duration::from_hours(24);
 /// Mirrors redirect once or twice.
 const REDIRECTS: usize = 5;
 

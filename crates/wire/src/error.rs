@@ -69,8 +69,8 @@ pub enum Error {
         url: Url,
         /// What was answered.
         status: StatusCode,
-        /// How long the server asks to wait before the next attempt.
-        retry_after: Option<Duration>,
+        /// How many seconds the server asks to wait before the next attempt.
+        retry_after_secs: Option<u16>,
     },
     /// The server sends the client elsewhere, which no API spoken here does.
     #[error("{url} redirects to {target}; is the address right?")]
@@ -120,7 +120,7 @@ impl Error {
     /// How long the server asks to wait before the next attempt.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Status { retry_after, .. } => *retry_after,
+            Self::Status { retry_after_secs, .. } => retry_after_secs.map(|secs| Duration::from_secs(secs.into())),
             _ => None,
         }
     }

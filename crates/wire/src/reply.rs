@@ -35,7 +35,11 @@ impl Reply {
 
     /// How long the server asks to wait before the next attempt. Dates, which no API spoken here sends, count as nothing.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+        self.retry_after_secs().map(|secs| Duration::from_secs(secs.into()))
+    }
+
+    fn retry_after_secs(&self) -> Option<u16> {
+        self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
     }
 
     /// The contents as they came.
@@ -82,7 +86,12 @@ impl Reply {
         if self.is_web_page() && !passing && !self.status.is_server_error() {
             return Error::WebPage { title: title(&self.contents), status: self.status(), url: self.url };
         }
-        Error::Status { retry_after: self.retry_after(), method: self.method, status: self.status, url: self.url }
+        Error::Status {
+            retry_after_secs: self.retry_after_secs(),
+            method: self.method,
+            status: self.status,
+            url: self.url,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The journal: what was intended and what came of it, in one SQLite file that survives any crash.
+//! The journal: what was intended and what came of it, in one `SQLite` file that survives any crash.
 //!
 //! Every record is on disk before [`Journal::record`] returns: an intention before the platform is called, an outcome before
 //! anything builds on it. Others may read the file at any time ([`Journal::read`]), also while it is written.
@@ -112,7 +112,7 @@ pub enum JournalError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What SQLite answered.
+        /// What `SQLite` answered.
         #[source]
         source: rusqlite::Error,
     },

@@ -1,4 +1,4 @@
-//! The SQLite file behind a journal.
+//! The `SQLite` file behind a journal.
 //!
 //! A rollback journal rather than a write-ahead log, because install directories live on network file systems, where the
 //! shared memory that a write-ahead log needs does not work. Durability is full: a commit that returned survives a power cut.
@@ -269,7 +269,7 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("journal values have string keys only")
 }
 
-/// SQLite's own words for a broken file, a held lock, and everything else.
+/// `SQLite`'s own words for a broken file, a held lock, and everything else.
 fn trouble(path: &Path, action: &'static str, source: rusqlite::Error) -> JournalError {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

@@ -1,5 +1,7 @@
 //! The engine on a toy platform.
 
+#![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
+
 mod behaviour;
 mod journal;
 mod suites;

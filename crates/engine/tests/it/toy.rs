@@ -59,10 +59,10 @@ impl Toy {
     }
 
     pub(crate) fn put_stranger(&self, name: &str) {
-        let mut shelf = self.shelf.lock().unwrap();
-        shelf.made += 1;
-        let id = shelf.made;
-        shelf.boxes.insert(id, name.to_owned());
+        let mut things = self.shelf.lock().unwrap();
+        things.made += 1;
+        let id = things.made;
+        things.boxes.insert(id, name.to_owned());
     }
 
     fn spec(name: &str, needs: &[String]) -> StepSpec {
@@ -71,7 +71,7 @@ impl Toy {
             title: format!("box {name}"),
             kind: "box".into(),
             needs: needs.iter().map(|need| need.as_str().into()).collect(),
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             desired: serde_json::json!({ "name": name }),
         }
     }
@@ -133,10 +133,10 @@ impl BoxStep {
     /// Counts the call and how many run at once, and takes its time.
     async fn enter(&self, verb: &str) -> Result<Running<'_>, StepError> {
         {
-            let mut shelf = self.toy.shelf.lock().unwrap();
-            shelf.calls.push(format!("{verb} {}", self.name));
-            shelf.running += 1;
-            shelf.most_at_once = shelf.most_at_once.max(shelf.running);
+            let mut things = self.toy.shelf.lock().unwrap();
+            things.calls.push(format!("{verb} {}", self.name));
+            things.running += 1;
+            things.most_at_once = things.most_at_once.max(things.running);
         }
         let running = Running(&self.toy);
         tokio::time::sleep(self.toy.delay).await;
@@ -163,12 +163,12 @@ impl Step for BoxStep {
             let _: u32 = context.output(need, "number")?;
         }
         let _running = self.enter("ensure").await?;
-        let mut shelf = self.toy.shelf.lock().unwrap();
-        let existing = shelf.boxes.iter().find(|(_, name)| **name == self.name).map(|(&number, _)| number);
+        let mut things = self.toy.shelf.lock().unwrap();
+        let existing = things.boxes.iter().find(|(_, name)| **name == self.name).map(|(&number, _)| number);
         let number = existing.unwrap_or_else(|| {
-            shelf.made += 1;
-            let number = shelf.made;
-            shelf.boxes.insert(number, self.name.clone());
+            things.made += 1;
+            let number = things.made;
+            things.boxes.insert(number, self.name.clone());
             number
         });
         Ok(Outputs::default().with("number", number))

@@ -43,8 +43,7 @@ impl From<ApplyError> for ClusterError {
 impl ClusterError {
     /// What the platform lacks, if it lacks something.
     pub(crate) fn preflight(findings: &[Finding]) -> Option<Self> {
-        let problems: Vec<_> =
-            findings.iter().filter(|finding| finding.verdict == Verdict::Problem).cloned().collect();
+        let problems: Vec<_> = findings.iter().filter(|finding| finding.verdict == Verdict::Problem).cloned().collect();
         (!problems.is_empty()).then_some(Self::Preflight { problems })
     }
 
@@ -75,7 +74,9 @@ impl ClusterError {
             Self::Bootstrap(_) => {
                 "'landfall gather bootstrap' collects what there is to know; 'landfall create cluster' goes on waiting"
             }
-            Self::Initialisation(_) => "'landfall create cluster' goes on waiting, so does 'landfall wait-for install-complete'",
+            Self::Initialisation(_) => {
+                "'landfall create cluster' goes on waiting, so does 'landfall wait-for install-complete'"
+            }
         }
     }
 }

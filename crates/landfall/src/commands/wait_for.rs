@@ -80,7 +80,11 @@ async fn one(
         }
         Err(error) => {
             let error = StepError::new(error.class(), error);
-            Err(if let Wait::Nodes(_) = wait { ClusterError::Initialisation(error) } else { ClusterError::Bootstrap(error) })
+            Err(if let Wait::Nodes(_) = wait {
+                ClusterError::Initialisation(error)
+            } else {
+                ClusterError::Bootstrap(error)
+            })
         }
     }
 }

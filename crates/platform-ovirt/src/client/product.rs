@@ -23,7 +23,8 @@ struct ProductInfo {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Version {
-    full_version: String,
+    #[serde(rename = "full_version")]
+    full: String,
     #[serde(deserialize_with = "number::required")]
     major: u64,
     #[serde(deserialize_with = "number::required")]
@@ -50,6 +51,6 @@ impl Client {
     pub async fn product(&self) -> Result<Product, Error> {
         let Root { product_info: ProductInfo { name, version } } = self.get("").await?;
         let name = if name.is_empty() { "oVirt Engine".to_owned() } else { name };
-        Ok(Product { name, full_version: version.full_version, version: (version.major, version.minor) })
+        Ok(Product { name, full_version: version.full, version: (version.major, version.minor) })
     }
 }

@@ -10,13 +10,13 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::{Error, client::EngineUrl};
+use crate::{Error, Fault, client::EngineUrl};
 
 /// The scope of a token that is good for the API.
 const SCOPE: &str = "ovirt-app-api";
 
 /// For a piece of an image over a slow line.
-const TRANSFER_EXCHANGE: Duration = Duration::from_secs(120);
+const TRANSFER_EXCHANGE: Duration = Duration::from_mins(2);
 
 /// A session with an engine, as one user.
 ///
@@ -44,13 +44,13 @@ struct Grant {
 /// What the engine answers when it refuses: a bare fault, or for an action one inside of it.
 #[derive(Deserialize)]
 struct Failure {
-    fault: Option<Fault>,
+    fault: Option<Words>,
     #[serde(flatten)]
-    bare: Fault,
+    bare: Words,
 }
 
 #[derive(Deserialize)]
-struct Fault {
+struct Words {
     #[serde(default)]
     reason: String,
     #[serde(default)]
@@ -147,26 +147,27 @@ impl Client {
             let request = request(url.clone()).accept_json().bearer(token).header("correlation-id", &correlation);
             self.http.send(request).await.map_err(failed)
         };
-        let token = self.token().await?;
+        let mut token = self.token().await?;
         let mut reply = send(&token).await?;
         if reply.status() == 401 {
             // The engine has forgotten the session. Nothing was done, so any request may be repeated with a new token.
             self.forget(&token).await;
-            reply = send(&self.token().await?).await?;
+            token = self.token().await?;
+            reply = send(&token).await?;
+        }
+        if reply.status() == 401 {
+            self.forget(&token).await;
         }
         if reply.status() >= 400
             && !reply.is_web_page()
             && let Ok(failure) = reply.json::<Failure>()
         {
-            let Fault { reason, detail } = failure.fault.unwrap_or(failure.bare);
+            let Words { reason, detail } = failure.fault.unwrap_or(failure.bare);
+            let (status, retry_after) = (reply.status(), reply.retry_after());
             return Err(Error::Fault {
                 attempt: attempt.to_owned(),
                 engine: self.engine.host(),
-                status: reply.status(),
-                retry_after: reply.retry_after(),
-                reason,
-                detail,
-                correlation,
+                fault: Box::new(Fault { status, reason, detail, correlation, retry_after }),
             });
         }
         reply.successful().and_then(|reply| reply.json()).map_err(failed)

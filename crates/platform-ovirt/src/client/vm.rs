@@ -223,11 +223,13 @@ impl Client {
     /// Starts a machine, handing it its Ignition config at the first start.
     pub async fn start_vm(&self, vm: &Vm) -> Result<(), Error> {
         let parameters = json!({ "use_ignition": "true" });
-        let result = self.act_on_vm(vm, "start", &parameters).await;
-        let Err(error @ Error::Fault { .. }) = result else { return result };
-        let Error::Fault { correlation, .. } = &error else { return Err(error) };
+        let error = match self.act_on_vm(vm, "start", &parameters).await {
+            Err(error @ Error::Fault { .. }) => error,
+            other => return other,
+        };
+        let Error::Fault { fault, .. } = &error else { return Err(error) };
         // The answer may be an empty list of reasons; what the engine logged is the only explanation then.
-        let events = self.troubles(correlation).await.unwrap_or_default();
+        let events = self.troubles(&fault.correlation).await.unwrap_or_default();
         Err(Error::Start { machine: vm.name.clone(), engine: self.engine().host(), events, source: Box::new(error) })
     }
 

@@ -46,12 +46,11 @@ impl landfall_platform::Machines for Machines {
             Power::On if matches!(vm.status, VmStatus::Down | VmStatus::Paused | VmStatus::Suspended) => {
                 self.site.client.start_vm(&vm).await?;
             }
-            Power::On => {}
             Power::Off => self.stop(&vm).await?,
             Power::ShutDown if vm.status != VmStatus::Down => {
                 self.site.client.act_on_vm(&vm, "shutdown", &json!({})).await?;
             }
-            Power::ShutDown => {}
+            Power::On | Power::ShutDown => {}
             Power::Reset => {
                 self.stop(&vm).await?;
                 self.site.client.start_vm(&self.off_or_gone(name).await?.ok_or_else(missing)?).await?;

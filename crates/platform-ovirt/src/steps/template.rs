@@ -143,13 +143,11 @@ impl TemplateStep {
         let site = &self.machines.site;
         let image = self.images.get(&self.desired.source, progress).await?;
         let (disk, resumed) = self.empty_disk(&image).await?;
-        let transfer = match site.client.open_transfer(&disk).await? {
-            Some(transfer) => self.take_over(transfer).await?,
-            None => {
-                self.released(&disk).await?;
-                let transfer = site.client.begin_upload(&disk).await?;
-                self.transferring(transfer).await?
-            }
+        let transfer = if let Some(transfer) = site.client.open_transfer(&disk).await? {
+            self.take_over(transfer).await?
+        } else {
+            self.released(&disk).await?;
+            self.transferring(site.client.begin_upload(&disk).await?).await?
         };
         let urls = [&transfer.transfer_url, &transfer.proxy_url].into_iter().flatten().cloned().collect();
         upload(site.client.transfers(), &Endpoint { urls }, &image, resumed, progress).await?;

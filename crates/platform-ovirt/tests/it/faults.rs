@@ -23,19 +23,24 @@ const KINDS: [&str; 9] = [
 /// Engines at once.
 const AT_ONCE: usize = 6;
 
+/// What is installed.
 #[derive(Clone, Copy, Debug)]
 enum Start {
+    /// A cluster from a template that exists.
     Template,
+    /// A template from an image, and nothing else.
     Image,
 }
 
 async fn cluster(start: Start) -> Cluster {
     let scene = Scene::new().await;
-    let config = match start {
-        Start::Template => config(1, 0),
-        Start::Image => config_with_image(&scene.image(), 1),
-    };
-    scene.cluster("demo-x7k2p", config)
+    match start {
+        Start::Template => scene.cluster("demo-x7k2p", config(1, 0)),
+        Start::Image => {
+            let cluster = scene.cluster("demo-x7k2p", config_with_image(&scene.image(), 1));
+            Cluster { only: Some("template".into()), ..cluster }
+        }
+    }
 }
 
 fn calls(cluster: &Cluster) -> u64 {
@@ -79,7 +84,7 @@ async fn an_installation_from_a_template_survives_any_fault_at_any_call() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_installation_from_an_image_survives_any_fault_at_any_call() {
+async fn the_making_of_a_template_survives_any_fault_at_any_call() {
     every_call(Start::Image).await;
 }
 
@@ -118,39 +123,49 @@ async fn dies_at(cluster: &Cluster, call: u64, work: impl Future<Output = ()>) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_installation_that_died_at_any_call_is_resumed() {
-    let undisturbed = cluster(Start::Image).await;
+async fn resumed_after_any_call(start: Start) {
+    let undisturbed = cluster(start).await;
     undisturbed.install().await.unwrap();
     let expected = undisturbed.list();
     stream::iter(1..=calls(&undisturbed))
         .for_each_concurrent(AT_ONCE, async |call| {
-            let mut cluster = cluster(Start::Image).await;
+            let mut cluster = cluster(start).await;
             dies_at(&cluster, call, async { cluster.install().await.unwrap() }).await;
             cluster.client = cluster.scene.client(PASSWORD);
             if let Err(error) = cluster.install().await {
-                panic!("died at call {call}: {}", error_chain(&error));
+                panic!("{start:?} died at call {call}: {}", error_chain(&error));
             }
-            assert_eq!(cluster.list(), expected, "died at call {call}");
+            assert_eq!(cluster.list(), expected, "{start:?} died at call {call}");
         })
         .await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_died_at_any_call_can_be_removed_by_the_infra_id_alone() {
-    let undisturbed = cluster(Start::Image).await;
+async fn removed_after_any_call(start: Start) {
+    let undisturbed = cluster(start).await;
     undisturbed.install().await.unwrap();
     stream::iter(1..=calls(&undisturbed))
         .for_each_concurrent(AT_ONCE, async |call| {
-            let mut cluster = cluster(Start::Image).await;
+            let mut cluster = cluster(start).await;
             let empty = cluster.list();
             dies_at(&cluster, call, async { cluster.install().await.unwrap() }).await;
             cluster.client = cluster.scene.client(PASSWORD);
             dies_at(&cluster, call / 3, async { cluster.destroy_without_files().await.unwrap() }).await;
             if let Err(error) = cluster.destroy_without_files().await {
-                panic!("died at call {call}: {}", error_chain(&error));
+                panic!("{start:?} died at call {call}: {}", error_chain(&error));
             }
-            assert_eq!(cluster.list(), empty, "died at call {call}");
+            assert_eq!(cluster.list(), empty, "{start:?} died at call {call}");
         })
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_installation_that_died_at_any_call_is_resumed() {
+    resumed_after_any_call(Start::Template).await;
+    resumed_after_any_call(Start::Image).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_died_at_any_call_can_be_removed_by_the_infra_id_alone() {
+    removed_after_any_call(Start::Template).await;
+    removed_after_any_call(Start::Image).await;
 }

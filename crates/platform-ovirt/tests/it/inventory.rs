@@ -17,7 +17,7 @@ pub(crate) fn list(engine: &Running<ovirt::Engine>) -> Vec<String> {
         .flat_map(|table| rows(table))
         .map(|row| (text(&row["id"]), text(&row["name"])))
         .collect();
-    let named = |ids: &Value| -> Vec<String> {
+    let resolved = |ids: &Value| -> Vec<String> {
         let ids = ids.as_array().cloned().unwrap_or_default();
         let mut found: Vec<String> =
             ids.iter().map(|id| names.get(&text(id)).cloned().unwrap_or_else(|| text(id))).collect();
@@ -40,8 +40,8 @@ pub(crate) fn list(engine: &Running<ovirt::Engine>) -> Vec<String> {
             text(&vm["description"]),
             text(&vm["status"]),
             vm["config"]["memory"],
-            named(&vm["tags"]),
-            named(&Value::Array(disks)),
+            resolved(&vm["tags"]),
+            resolved(&Value::Array(disks)),
             !vm["drive"].is_null(),
         ));
     }
@@ -52,7 +52,7 @@ pub(crate) fn list(engine: &Running<ovirt::Engine>) -> Vec<String> {
             text(&disk["name"]),
             text(&disk["description"]),
             text(&disk["status"]),
-            named(&disk["vms"])
+            resolved(&disk["vms"])
         ));
     }
     for template in rows("templates") {
@@ -69,7 +69,7 @@ pub(crate) fn list(engine: &Running<ovirt::Engine>) -> Vec<String> {
             text(&group["name"]),
             text(&group["description"]),
             group["vms_rule"],
-            named(&group["vms"])
+            resolved(&group["vms"])
         ));
     }
     for tag in rows("tags") {

@@ -1,5 +1,7 @@
 //! The platform against the simulator of its engine: whole plans, faults, hard failures, neighbours.
 
+#![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
+
 mod calls;
 mod failures;
 mod faults;

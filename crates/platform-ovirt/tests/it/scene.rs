@@ -2,14 +2,16 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use landfall_config::InstallConfig;
-use landfall_engine::{ApplyError, Event, Journal, Options, Plan, RemovalError, RetryPolicy, apply, destroy};
-use landfall_platform::{Bind, Discover, File, FileSet, InfraId};
+use landfall_engine::{
+    ApplyError, Event, Journal, Options, Plan, PlanBuilder, RemovalError, RetryPolicy, apply, destroy,
+};
+use landfall_platform::{Bind, Discover, File, FileSet, InfraId, StepId};
 use landfall_platform_ovirt::{Binder, Client, Discovery, EngineUrl, Facts, Inputs, Stage, plan};
 use landfall_simulator::{
     core::{Running, faults::Rule},
@@ -27,6 +29,8 @@ use crate::inventory;
 const TIME_SCALE: &str = "2000";
 /// How often things that are waited for are looked at.
 const INTERVAL: Duration = Duration::from_millis(5);
+/// An installation takes a fraction of a second, unless the machine is very busy.
+const DEADLINE: Duration = Duration::from_mins(1);
 const RETRY: RetryPolicy = RetryPolicy { first: Duration::from_millis(2), longest: Duration::from_millis(20) };
 
 // From the simulator's default inventory.
@@ -48,6 +52,8 @@ pub(crate) struct Cluster {
     pub(crate) infra_id: InfraId,
     pub(crate) client: Arc<Client>,
     pub(crate) hosts_up: usize,
+    /// The only step of the plan that is looked at; none for the whole plan.
+    pub(crate) only: Option<StepId>,
 }
 
 #[derive(clap::Parser)]
@@ -120,7 +126,7 @@ impl Scene {
     pub(crate) fn cluster(self: &Arc<Self>, infra_id: &str, config: InstallConfig) -> Cluster {
         let client = self.client(PASSWORD);
         let infra_id = infra_id.parse().unwrap();
-        Cluster { scene: Arc::clone(self), config, infra_id, client, hosts_up: 3 }
+        Cluster { scene: Arc::clone(self), config, infra_id, client, hosts_up: 3, only: None }
     }
 
     /// A qcow2 file of five MiB, which is sent in two pieces.
@@ -151,8 +157,12 @@ pub(crate) fn image(mib: usize) -> Vec<u8> {
     bytes[96..100].copy_from_slice(&4_u32.to_be_bytes());
     bytes[100..104].copy_from_slice(&104_u32.to_be_bytes());
     bytes[65_536..65_544].copy_from_slice(&(2_u64 << 16).to_be_bytes());
-    let noise = (0_u64..).flat_map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
-    bytes.extend(noise.take((mib << 20) - (4 << 16)));
+    let noise: Vec<u8> = (0..8192_u64).flat_map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes()).collect();
+    while bytes.len() < mib << 20 {
+        // Every cluster differs from the others.
+        bytes.extend_from_slice(&bytes.len().to_be_bytes());
+        bytes.extend_from_slice(&noise[8..]);
+    }
     bytes
 }
 
@@ -210,7 +220,11 @@ impl Cluster {
 
     pub(crate) fn steps(&self) -> Plan {
         let facts = Facts { hosts_up: self.hosts_up, vnic_profile_id: Some(PROFILE.to_owned()) };
-        plan(&self.config, &self.infra_id, &facts, Stage::Bootstrapping).unwrap()
+        let plan = plan(&self.config, &self.infra_id, &facts, Stage::Bootstrapping).unwrap();
+        let Some(only) = &self.only else { return plan };
+        let mut builder = PlanBuilder::default();
+        builder.step(plan.step(only).unwrap().clone());
+        builder.build().unwrap()
     }
 
     pub(crate) fn journal(&self) -> Journal {
@@ -218,8 +232,22 @@ impl Cluster {
         Journal::open(&file, &self.infra_id).unwrap()
     }
 
+    /// Makes the cluster. One that is not made after a long time fails with what was last tried.
     pub(crate) async fn install(&self) -> Result<(), ApplyError> {
-        apply(&self.steps(), &self.binder(), &self.journal(), &options()).await.map(drop)
+        let last = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&last);
+        let events = move |event: &Event| {
+            if let Event::Retrying { step, error, attempt, .. } = event {
+                *heard.lock().unwrap() = format!("{step}, attempt {attempt}: {error}");
+            }
+        };
+        let options = Options { events: Arc::new(events), ..options() };
+        let (steps, binder, journal) = (self.steps(), self.binder(), self.journal());
+        let result = tokio::time::timeout(DEADLINE, apply(&steps, &binder, &journal, &options)).await;
+        let Ok(result) = result else {
+            panic!("not made after {DEADLINE:?}; {}\n{:#?}", last.lock().unwrap(), self.list())
+        };
+        result.map(drop)
     }
 
     pub(crate) async fn destroy(&self) -> Result<(), RemovalError> {

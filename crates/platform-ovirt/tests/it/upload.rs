@@ -66,7 +66,7 @@ async fn another_image_takes_the_place_of_one_that_was_begun() {
 async fn a_paused_transfer_is_resumed() {
     let scene = Scene::slow().await;
     let cluster = interrupted(&scene).await;
-    scene.engine.step(Duration::from_secs(3600));
+    scene.engine.step(Duration::from_hours(1));
     let transfers = scene.call("GET", "imagetransfers", serde_json::Value::Null).await;
     assert_eq!(transfers["image_transfer"][0]["phase"], "paused_system", "{transfers}");
     cluster.install().await.unwrap();
@@ -120,5 +120,5 @@ async fn a_gzipped_image_is_unpacked_once() {
 
 fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", Sha256::digest(bytes))
 }
