@@ -17,8 +17,11 @@ enum Request {
     Snapshot(Reply<Snapshot>),
 }
 
+/// Dropping it waits until everything that was sent is written: whoever opens the file next sees all of it.
 pub(super) struct Writer {
-    requests: mpsc::Sender<Request>,
+    /// None only while it is dropped.
+    requests: Option<mpsc::Sender<Request>>,
+    thread: Option<thread::JoinHandle<()>>,
     path: PathBuf,
 }
 
@@ -26,8 +29,8 @@ impl Writer {
     pub(super) fn start(store: Store) -> Self {
         let path = store.path().to_owned();
         let (requests, inbox) = mpsc::channel();
-        thread::spawn(move || serve(store, &inbox));
-        Self { requests, path }
+        let thread = thread::spawn(move || serve(store, &inbox));
+        Self { requests: Some(requests), thread: Some(thread), path }
     }
 
     pub(super) async fn record(&self, step: StepId, record: Record) -> Result<(), JournalError> {
@@ -41,8 +44,18 @@ impl Writer {
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, JournalError> {
         let closed = || JournalError::Closed { path: self.path.clone() };
         let (reply, answer) = oneshot::channel();
-        self.requests.send(request(reply)).map_err(|_| closed())?;
+        self.requests.as_ref().ok_or_else(closed)?.send(request(reply)).map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            // It ends with its inbox. That it panicked, callers have seen already.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -36,6 +36,25 @@ async fn records_survive_and_can_be_read_while_it_is_open() {
     assert!(entry.ended.unwrap() >= entry.began);
 }
 
+/// A run that is cut off leaves records on their way. They must not arrive after the next run has looked.
+#[tokio::test]
+async fn what_was_sent_is_written_when_the_journal_is_dropped() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("journal");
+    for round in 0..50 {
+        let name = format!("step-{round}");
+        let journal = Journal::open(&path, &id("demo-bcdfg")).unwrap();
+        {
+            // Polled once, so it is sent; then cut off.
+            let record = journal.record(name.as_str().into(), Record::EnsureBegins(Box::new(spec(&name))));
+            assert!(futures::FutureExt::now_or_never(record).is_none_or(|result| result.is_ok()));
+        }
+        drop(journal);
+        let seen = Journal::open(&path, &id("demo-bcdfg")).unwrap().snapshot().await.unwrap();
+        assert!(seen.entry(&name.as_str().into()).is_some(), "{name} arrives late");
+    }
+}
+
 #[tokio::test]
 async fn an_end_without_a_beginning_is_refused_and_closes_the_journal() {
     let home = tempfile::tempdir().unwrap();

@@ -33,8 +33,9 @@ const INTERVAL: Duration = Duration::from_millis(5);
 const DEADLINE: Duration = Duration::from_mins(1);
 const RETRY: RetryPolicy = RetryPolicy { first: Duration::from_millis(2), longest: Duration::from_millis(20) };
 
-// From the simulator's default inventory.
+/// Of `admin@internal`.
 pub(crate) const PASSWORD: &str = "landfall";
+// From the simulator's default inventory.
 pub(crate) const CLUSTER: &str = "7a5b0000-0000-4000-8000-0000000c1a01";
 pub(crate) const STORAGE: &str = "7a5b0000-0000-4000-8000-00000000da7a";
 pub(crate) const PROFILE: &str = "7a5b0000-0000-4000-8000-00000000e0f1";
@@ -79,7 +80,7 @@ impl Scene {
     }
 
     async fn paced(time_scale: &str, flags: &[&str]) -> Arc<Self> {
-        let arguments = [&["sim", "--time-scale", time_scale], flags].concat();
+        let arguments = [&["sim", "--password", PASSWORD, "--time-scale", time_scale], flags].concat();
         let Flags { options } = <Flags as clap::Parser>::parse_from(arguments);
         let engine = ovirt::start(&options).await.expect("the simulator starts");
         Arc::new(Self { engine, home: tempfile::tempdir().unwrap() })
