@@ -27,6 +27,9 @@ pub(crate) const EXPIRED: &str = "invalid_grant: The provided authorization gran
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sessions(BTreeMap<String, Session>);
 
+/// How many tokens there may be before those that are no longer good are looked for.
+const MANY: usize = 1024;
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Session {
     user: Id,
@@ -38,8 +41,7 @@ impl Sessions {
     /// The user of a token, if it is still good. Using it keeps it alive.
     pub(crate) fn user(&mut self, token: &str, now: Instant) -> Option<Id> {
         let session = self.0.get_mut(token)?;
-        let age = |since: Instant| now.0.saturating_sub(since.0);
-        if age(session.issued) > delays::TOKEN_LIFETIME || age(session.used) > delays::SESSION_IDLE {
+        if !session.is_good(now) {
             self.0.remove(token);
             return None;
         }
@@ -70,10 +72,20 @@ impl Sessions {
     }
 }
 
+impl Session {
+    fn is_good(&self, now: Instant) -> bool {
+        let age = |since: Instant| now.0.saturating_sub(since.0);
+        age(self.issued) <= delays::TOKEN_LIFETIME && age(self.used) <= delays::SESSION_IDLE
+    }
+}
+
 /// Issues a token for a user.
 pub(crate) fn open_session(state: &mut State, user: Id) -> String {
     let token = state.new_secret();
     let now = state.now;
+    if state.sessions.0.len() >= MANY && state.sessions.0.len().is_power_of_two() {
+        state.sessions.0.retain(|_, session| session.is_good(now));
+    }
     state.sessions.0.insert(token.clone(), Session { user, issued: now, used: now });
     token
 }

@@ -51,7 +51,7 @@ pub(crate) fn render(view: &mut View, element: &'static str) {
     view.close();
 
     view.out.open("summary");
-    let running = state.vms.iter().filter(|vm| vm.status == VmStatus::Up).count();
+    let running = state.vms.rows().filter(|vm| vm.status == VmStatus::Up).count();
     let hosts_up = state.hosts.iter().filter(|host| host.status == HostStatus::Up).count();
     let domains = &state.storage_domains;
     let active = domains.iter().filter(|domain| domain.status == StorageDomainStatus::Active).count();

@@ -130,7 +130,7 @@ impl Out {
         match self.format {
             Format::Xml if frame.filled => {
                 self.indent();
-                let _ = write!(self.text, "</{}>", frame.name);
+                self.tag("</", frame.name, ">");
             }
             Format::Xml => self.text.push_str("/>"),
             Format::Json if frame.item.is_some() && frame.filled => self.text.push_str("]}"),
@@ -142,7 +142,7 @@ impl Out {
     pub(crate) fn attribute(&mut self, name: &'static str, value: impl Display) {
         match self.format {
             Format::Xml => {
-                let _ = write!(self.text, " {name}=\"");
+                self.tag(" ", name, "=\"");
                 let _ = write!(Escaped(&mut self.text, Format::Xml), "{value}");
                 self.text.push('"');
             }
@@ -155,9 +155,9 @@ impl Out {
         self.begin(name);
         match self.format {
             Format::Xml => {
-                let _ = write!(self.text, "<{name}>");
+                self.tag("<", name, ">");
                 let _ = write!(Escaped(&mut self.text, Format::Xml), "{value}");
-                let _ = write!(self.text, "</{name}>");
+                self.tag("</", name, ">");
             }
             Format::Json => {
                 self.text.push('"');
@@ -241,23 +241,27 @@ impl Out {
                 let first = !std::mem::replace(&mut frame.filled, true);
                 match (frame.item, first) {
                     (Some(""), true) => {}
-                    (Some(item), true) => {
-                        let _ = write!(self.text, "\"{item}\":[");
-                    }
+                    (Some(item), true) => self.tag("\"", item, "\":["),
                     (Some(_), false) => self.text.push(','),
-                    (None, first) => {
-                        let _ = write!(self.text, "{}\"{name}\":", if first { "" } else { "," });
-                    }
+                    (None, first) => self.tag(if first { "\"" } else { ",\"" }, name, "\":"),
                 }
             }
         }
     }
 
     fn indent(&mut self) {
-        self.text.push('\n');
-        for _ in 0..self.open.len() {
-            self.text.push_str("    ");
-        }
+        const BLANKS: &str = "\n                                ";
+        let (width, most) = (1 + 4 * self.open.len(), BLANKS.len());
+        self.text.push_str(&BLANKS[..width.min(most)]);
+        self.text.extend(std::iter::repeat_n(' ', width.saturating_sub(most)));
+    }
+
+    /// A name with what belongs before and after it. Documents are mostly names, so this does without formatting.
+    fn tag(&mut self, before: &str, name: &str, after: &str) {
+        self.text.reserve(before.len() + name.len() + after.len());
+        self.text.push_str(before);
+        self.text.push_str(name);
+        self.text.push_str(after);
     }
 }
 

@@ -144,42 +144,50 @@ impl Filter {
 
 /// The entities among which the result must be: found by an index where the search allows it.
 fn candidates<'s>(state: &'s State, kind: Kind, filter: &Filter) -> Box<dyn Iterator<Item = Subject<'s>> + 's> {
-    match filter {
-        Filter::And(left, right) => match (indexed(state, kind, left), indexed(state, kind, right)) {
-            (Some(found), _) | (None, Some(found)) => found,
-            (None, None) => kind.all(state),
-        },
-        filter => indexed(state, kind, filter).unwrap_or_else(|| kind.all(state)),
-    }
+    indexed(state, kind, filter).map_or_else(|| kind.all(state), |found| Box::new(found.into_iter()))
 }
 
-type Subjects<'s> = Box<dyn Iterator<Item = Subject<'s>> + 's>;
-
-fn indexed<'s>(state: &'s State, kind: Kind, filter: &Filter) -> Option<Subjects<'s>> {
+/// The entities that an index has for a condition, `None` if there is no index for it.
+fn indexed<'s>(state: &'s State, kind: Kind, filter: &Filter) -> Option<Vec<Subject<'s>>> {
     match filter {
-        Filter::And(left, right) => indexed(state, kind, left).or_else(|| indexed(state, kind, right)),
+        Filter::And(left, right) => match (indexed(state, kind, left), indexed(state, kind, right)) {
+            (Some(left), Some(right)) => Some(if left.len() <= right.len() { left } else { right }),
+            (left, right) => left.or(right),
+        },
         Filter::Field { via: None, field, operator: Operator::Equal, value, .. } => match *field {
-            "name" | "alias" if kind != Kind::User => kind.prefixed(state, value.split('*').next().unwrap_or_default()),
-            "id" => {
-                let found = Id::try_parse(value).ok().and_then(|id| kind.get(state, id));
-                (!value.contains('*')).then(|| Box::new(found.into_iter()) as Subjects)
+            "name" | "alias" if kind != Kind::User => {
+                kind.prefixed(state, value.split('*').next().unwrap_or_default()).map(Iterator::collect)
             }
-            "tag" if kind == Kind::Vm && !value.contains('*') => Some(tagged(state, value)),
+            _ if value.contains('*') => None,
+            "id" => Some(Id::try_parse(value).ok().and_then(|id| kind.get(state, id)).into_iter().collect()),
+            "tag" if kind == Kind::Vm => Some(tagged(state, value)),
+            "vm_names" => Some(disks_of(state, value)),
             _ => None,
         },
         _ => None,
     }
 }
 
+/// The disks of the VMs of that name.
+fn disks_of<'s>(state: &'s State, name: &str) -> Vec<Subject<'s>> {
+    // The index is in the order of the folded names, so those that are equal come first.
+    let name = name.to_lowercase();
+    let vms = state.vms.prefixed(&name).take_while(|vm| vm.name.to_lowercase() == name);
+    let mut disks: Vec<_> = vms.flat_map(|vm| &vm.disks).filter_map(|disk| state.disks.get(disk.disk)).collect();
+    disks.sort_by_cached_key(|disk| (disk.name.to_lowercase(), disk.id));
+    disks.dedup_by_key(|disk| disk.id);
+    disks.into_iter().map(Subject::Disk).collect()
+}
+
 /// The VMs with the tag of that name or one below it, in the order of their names.
-fn tagged<'s>(state: &'s State, name: &str) -> Subjects<'s> {
+fn tagged<'s>(state: &'s State, name: &str) -> Vec<Subject<'s>> {
     let name = name.to_lowercase();
     let named = |tag: Id| state.tags.get(tag).is_some_and(|tag| tag.name.to_lowercase() == name);
     let tags = state.tagged.iter().filter(|(tag, _)| lineage(state, **tag).any(named));
     let mut vms: Vec<_> = tags.flat_map(|(_, vms)| vms).filter_map(|vm| state.vms.get(*vm)).collect();
     vms.sort_by_cached_key(|vm| (vm.name.to_lowercase(), vm.id));
     vms.dedup_by_key(|vm| vm.id);
-    Box::new(vms.into_iter().map(Subject::Vm))
+    vms.into_iter().map(Subject::Vm).collect()
 }
 
 fn sort_by(state: &State, kind: Kind, sort: &Sort, found: &mut [Subject]) -> Result<(), SyntaxError> {
