@@ -18,8 +18,8 @@ build: ## Build the landfall program (release).
 	cargo build --release --locked --package landfall
 
 .PHONY: demo
-demo: build ## Show the main job: from an install-config to Ignition configs.
-	scripts/demo target/release/landfall
+demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
+	target/release/landfall demo
 
 .PHONY: test
 test: ## Run all tests.

@@ -112,6 +112,8 @@ pub(crate) enum Command {
     Status(commands::status::Status),
     /// Draw what is made from what
     Graph(commands::graph::Graph),
+    /// Install a cluster on a simulated oVirt engine, look at it, and remove it again
+    Demo(commands::demo::Demo),
     /// Run a simulated platform, to practise on and to test against
     #[command(subcommand)]
     Sim(commands::sim::Sim),
@@ -138,6 +140,11 @@ pub(crate) enum Create {
 }
 
 impl Command {
+    /// How much of what happens inside goes to stderr: guests that run in this process talk much.
+    pub(crate) fn traced_level(&self, asked: LogLevel) -> LogLevel {
+        if matches!(self, Self::Demo(_)) && asked == LogLevel::Info { LogLevel::Warn } else { asked }
+    }
+
     /// The command's name with its target, for the lock and the log: no arguments, which may be secret.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -151,6 +158,7 @@ impl Command {
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",
             Self::Graph(_) => "graph",
+            Self::Demo(_) => "demo",
             Self::Sim(_) => "sim",
             Self::Version(_) => "version",
             Self::Completion(_) => "completion",

@@ -55,6 +55,7 @@ fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
         Command::Explain(args) => commands::explain::run(args, context),
         Command::Status(args) => commands::status::run(args, context),
         Command::Graph(args) => commands::graph::run(args, context),
+        Command::Demo(args) => commands::demo::run(args, context),
         Command::Sim(sim) => commands::sim::run(sim),
         Command::Version(args) => commands::version::run(args, context),
         Command::Completion(args) => commands::completion::run(args),

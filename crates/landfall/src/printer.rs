@@ -49,6 +49,30 @@ impl Printer {
         self.say(LogLevel::Info, None, &text);
     }
 
+    /// Tells details to those who want to know much.
+    pub(crate) fn debug(self, text: impl Display) {
+        tracing::debug!(target: SAID, "{text}");
+        self.say(LogLevel::Debug, None, &text);
+    }
+
+    /// Begins a chapter.
+    pub(crate) fn heading(self, text: &str) {
+        let style = if self.color { Style::new().bold() } else { Style::new() };
+        self.info(format_args!("\n{}", text.style(style)));
+    }
+
+    /// Shows a command that is about to be run.
+    pub(crate) fn command(self, text: &str) {
+        let style = if self.color { Style::new().cyan() } else { Style::new() };
+        self.info(format_args!("$ {}", text.style(style)));
+    }
+
+    /// Tells what stands in the way.
+    pub(crate) fn problem(self, text: impl Display) {
+        tracing::error!(target: SAID, "{text}");
+        self.say(LogLevel::Error, Some(("problem:", Style::new().red().bold())), &text);
+    }
+
     /// Tells what the user should know.
     pub(crate) fn warn(self, text: impl Display) {
         tracing::warn!(target: SAID, "{text}");

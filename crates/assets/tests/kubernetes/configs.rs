@@ -14,9 +14,10 @@ use rand_chacha::ChaCha8Rng;
 
 const EXAMPLE: &str = include_str!("../../../../examples/ovirt/install-config.yaml");
 
-/// The example that users start from.
+/// The example that users start from, on a network as sites have it instead of the simulator's.
 pub(crate) fn example() -> InstallConfig {
-    parse(EXAMPLE.as_bytes()).unwrap().config
+    let text = EXAMPLE.replace("127.66.0.0/16", "192.0.2.0/24").replace("127.66.0.", "192.0.2.");
+    parse(text.as_bytes()).unwrap().config
 }
 
 /// A change to an install-config.

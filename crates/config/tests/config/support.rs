@@ -7,7 +7,8 @@ use serde_json::Value;
 pub(crate) const EXAMPLE: &str = include_str!("../../../../examples/ovirt/install-config.yaml");
 
 pub(crate) fn example() -> Value {
-    parse_yaml(EXAMPLE.as_bytes()).unwrap()
+    let text = EXAMPLE.replace("127.66.0.0/16", "192.0.2.0/24").replace("127.66.0.", "192.0.2.");
+    parse_yaml(text.as_bytes()).unwrap()
 }
 
 /// The example after some assignments as of `--set`.

@@ -13,6 +13,8 @@ pub(crate) enum ClusterError {
     Preflight { problems: Vec<Finding> },
     #[error("the infrastructure is not complete")]
     Apply(#[source] ApplyError),
+    #[error("the bootstrap machine is not removed")]
+    Retirement(#[source] RemovalError),
     #[error("not everything is removed")]
     Removal(#[from] RemovalError),
     #[error("the control plane did not come up")]
@@ -49,14 +51,14 @@ impl ClusterError {
 
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::Apply(ApplyError::Cancelled { .. }) | Self::Removal(RemovalError::Cancelled { .. }) => {
-                ExitStatus::Interrupted
-            }
+            Self::Apply(ApplyError::Cancelled { .. })
+            | Self::Retirement(RemovalError::Cancelled { .. })
+            | Self::Removal(RemovalError::Cancelled { .. }) => ExitStatus::Interrupted,
             // A platform that lacks something, and an install-config that asks for what does not exist.
             Self::Preflight { problems } if problems.iter().all(|problem| problem.field.is_some()) => {
                 ExitStatus::Config
             }
-            Self::Preflight { .. } | Self::Apply(_) | Self::Removal(_) => ExitStatus::Infrastructure,
+            Self::Preflight { .. } | Self::Apply(_) | Self::Retirement(_) | Self::Removal(_) => ExitStatus::Infrastructure,
             Self::Bootstrap(_) => ExitStatus::Bootstrap,
             Self::Initialisation(_) => ExitStatus::Initialisation,
         }
@@ -67,7 +69,7 @@ impl ClusterError {
             Self::Preflight { .. } => {
                 "nothing was created; --skip-preflight goes on all the same, for those who know better"
             }
-            Self::Apply(_) => {
+            Self::Apply(_) | Self::Retirement(_) => {
                 "run 'landfall create cluster' again to go on, or 'landfall destroy cluster' to remove what was created"
             }
             Self::Removal(_) => "run 'landfall destroy cluster' again; --dry-run lists what remains",

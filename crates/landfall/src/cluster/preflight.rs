@@ -2,7 +2,6 @@
 
 use anyhow::Context as _;
 use landfall_config::InstallConfig;
-use landfall_platform::Verdict;
 
 use super::{ClusterError, Facts, Progress, Site};
 
@@ -45,14 +44,5 @@ pub(crate) async fn preflight(
         (Some(problems), None) => Err(problems.into()),
         (None, None) => Err(anyhow::anyhow!("the platform did not tell what the plan depends on"))
             .context("cannot plan the cluster"),
-    }
-}
-
-/// How a verdict begins its line.
-pub(super) fn label(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Ok => "ok",
-        Verdict::Notice => "notice",
-        Verdict::Problem => "problem",
     }
 }

@@ -14,7 +14,7 @@ use landfall_engine::{Event, EventSink, Phase};
 use landfall_platform::{Finding, StepId, Verdict};
 use serde::Serialize;
 
-use super::{preflight::label, waiting::is_wait};
+use super::waiting::is_wait;
 use crate::{
     cli::Output,
     context::Context,
@@ -101,13 +101,16 @@ impl Progress {
     /// Tells all that was found on the platform: what is good to those who want to know much, the rest to everybody.
     pub(crate) fn preflight(&self, findings: &[Finding]) {
         self.line(&Note::Preflight { findings });
+        let good = findings.iter().filter(|finding| finding.verdict == Verdict::Ok).count();
         self.above(|printer| {
             for finding in findings {
                 match finding.verdict {
-                    Verdict::Ok => printer.info(format_args!("{:<8}{finding}", label(Verdict::Ok))),
-                    verdict => printer.warn(format_args!("{}: {finding}", label(verdict))),
+                    Verdict::Ok => printer.debug(finding),
+                    Verdict::Notice => printer.warn(finding),
+                    Verdict::Problem => printer.problem(finding),
                 }
             }
+            printer.info(format_args!("looked at the platform: {good} of {} things are as they should be", findings.len()));
         });
     }
 

@@ -93,7 +93,7 @@ fn steps(site: &Site, source: &Source, facts: &Facts) -> anyhow::Result<Steps> {
     let removal = Step {
         id: format!("remove/{}", site.bootstrap).into(),
         title: "the bootstrap machine is removed".to_owned(),
-        needs: first.steps().last().map(|spec| spec.id.clone()).into_iter().collect(),
+        needs: first.steps().map(|spec| spec.id.clone()).collect(),
         desired: serde_json::Value::Null,
     };
     let after = |last: &Graph| last.steps().filter(|spec| first.step(&spec.id).is_none()).map(step).collect::<Vec<_>>();

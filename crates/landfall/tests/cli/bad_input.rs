@@ -29,9 +29,9 @@ fn changed(from: &str, to: &str) -> String {
 fn values_that_break_a_rule() {
     let long = format!("name: {}", "a".repeat(55));
     for (from, to, path) in [
-        ("192.0.2.5", "198.51.100.5", "platform.ovirt.api_vips[0]"),
-        ("192.0.2.6", "192.0.2.5", "platform.ovirt.ingress_vips[0]"),
-        ("192.0.2.0/24", "172.30.0.0/24", "172.30.0.0/"),
+        ("127.66.0.5", "198.51.100.5", "platform.ovirt.api_vips[0]"),
+        ("127.66.0.6", "127.66.0.5", "platform.ovirt.ingress_vips[0]"),
+        ("127.66.0.0/16", "172.30.0.0/24", "172.30.0.0/"),
         ("name: demo", long.as_str(), "metadata.name"),
         ("name: demo", "name: de.mo", "metadata.name"),
         ("name: demo", "name: Demo", "metadata.name"),
@@ -51,7 +51,7 @@ fn values_that_break_a_rule() {
 #[test]
 fn all_problems_are_told_at_once() {
     let config =
-        changed("name: demo", "name: Demo").replace("192.0.2.6", "192.0.2.5").replace("replicas: 3", "replicas: 0");
+        changed("name: demo", "name: Demo").replace("127.66.0.6", "127.66.0.5").replace("replicas: 3", "replicas: 0");
     let said = refused(config);
     for path in ["metadata.name", "controlPlane.replicas", "platform.ovirt.ingress_vips[0]"] {
         assert!(said.contains(path), "{path}: {said}");

@@ -48,7 +48,7 @@ fn nothing_secret_is_printed_or_logged() {
     run(&["create", "ignition-configs"]);
     run(&["create", "ignition-configs", "--output", "json"]);
     // The differences shown here are in secret files too.
-    context.replace("install-config.yaml", "192.0.2.5", "192.0.2.7");
+    context.replace("install-config.yaml", "127.66.0.5", "127.66.0.7");
     context.write("auth/kubeconfig", context.read("auth/kubeconfig") + "# mine\n");
     run(&["create", "ignition-configs", "--color", "always"]);
     run(&["create", "manifests", "--regenerate"]);

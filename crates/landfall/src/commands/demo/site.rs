@@ -1,0 +1,113 @@
+//! The simulated engine of a demonstration, with everything that a user needs to work on it in a private directory.
+
+use std::{
+    ffi::OsString,
+    fs::OpenOptions,
+    io::Write as _,
+    net::{IpAddr, Ipv4Addr, TcpListener},
+    os::unix::fs::OpenOptionsExt as _,
+    path::PathBuf,
+};
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use landfall_platform::Environment;
+use landfall_platform_ovirt as ovirt;
+use landfall_simulator::{
+    core::Running,
+    ovirt::{Engine, Options},
+};
+use tempfile::TempDir;
+
+/// Installs unchanged on a simulated engine.
+const EXAMPLE: &str = include_str!("../../../../../examples/ovirt/install-config.yaml");
+/// The second number of the example's network.
+const EXAMPLE_NETWORK: u8 = 66;
+/// Ports of a cluster's virtual addresses.
+const PORTS: [u16; 2] = [6443, 22623];
+
+/// A simulated engine with its credentials and an install-config that fits.
+pub(super) struct DemoSite {
+    engine: Running<Engine>,
+    home: TempDir,
+    network: u8,
+}
+
+#[derive(clap::Parser)]
+struct Flags {
+    #[command(flatten)]
+    options: Options,
+}
+
+impl DemoSite {
+    pub(super) async fn start(time_scale: &str) -> anyhow::Result<Self> {
+        let network = free_network().context("no loopback network is free for the machines of the cluster")?;
+        let range = format!("127.{network}.0.0/16");
+        let flags = Flags::try_parse_from(["demo", "--time-scale", time_scale, "--guest-network", &range])?;
+        let engine = landfall_simulator::ovirt::start(&flags.options).await?;
+        let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
+        let site = Self { engine, home, network };
+        let example = EXAMPLE.replace(&format!("127.{EXAMPLE_NETWORK}."), &format!("127.{network}."));
+        std::fs::write(site.example(), example)?;
+        site.write_credentials()?;
+        Ok(site)
+    }
+
+    /// As the user would have them: in the file that oVirt's other tools read, too.
+    fn write_credentials(&self) -> anyhow::Result<()> {
+        let ready = self.engine.ready();
+        let field = |name: &str| ready.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+        let document = serde_json::json!({
+            "ovirt_url": field("url"),
+            "ovirt_username": field("user"),
+            "ovirt_password": field("password"),
+            "ovirt_ca_bundle": self.engine.ca_pem(),
+        });
+        let text = serde_saphyr::to_string(&document).context("cannot write the credentials")?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.credentials_file())?;
+        Ok(file.write_all(text.as_bytes())?)
+    }
+
+    /// The credentials, read as every command reads them.
+    pub(super) fn credentials(&self) -> anyhow::Result<ovirt::Credentials> {
+        let environment: Environment =
+            [(OsString::from("OVIRT_CONFIG"), self.credentials_file().into_os_string())].into_iter().collect();
+        Ok(ovirt::CredentialsFile::locate(&environment)?.read()?)
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("{}/ovirt-engine/api", self.engine.url())
+    }
+
+    pub(super) fn admin_url(&self) -> &str {
+        self.engine.admin_url()
+    }
+
+    pub(super) fn api_vip(&self) -> IpAddr {
+        Ipv4Addr::new(127, self.network, 0, 5).into()
+    }
+
+    pub(super) fn example(&self) -> String {
+        self.home.path().join("example.yaml").display().to_string()
+    }
+
+    pub(super) fn credentials_file(&self) -> PathBuf {
+        self.home.path().join("ovirt-config.yaml")
+    }
+
+    pub(super) fn install_directory(&self) -> PathBuf {
+        self.home.path().join("demo")
+    }
+
+    pub(super) async fn stop(self) {
+        self.engine.stop().await;
+    }
+}
+
+/// A network in 127.0.0.0/8 whose virtual addresses nobody uses: the example's own, if it is free.
+fn free_network() -> Option<u8> {
+    (EXAMPLE_NETWORK..=u8::MAX).find(|network| {
+        let vip = Ipv4Addr::new(127, *network, 0, 5);
+        PORTS.iter().all(|port| TcpListener::bind((vip, *port)).is_ok())
+    })
+}
