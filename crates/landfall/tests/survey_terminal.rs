@@ -1,91 +1,17 @@
 //! The survey in a pseudo-terminal: the real program, driven by key strokes.
 
-use std::{net::TcpListener, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Command, sync::Arc};
+#[allow(dead_code, reason = "shared with the tests of whole clusters, which need more of it")]
+mod terminal;
+
+use std::{net::TcpListener, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
 use landfall_testkit::{
     HttpsServer,
     ovirt_engine::{self, CLUSTER, PASSWORD, PROFILE, STORAGE},
 };
-use rexpect::{
-    process::WaitStatus,
-    reader::Options,
-    session::{PtySession, spawn_with_options},
-};
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINeH6UHsSmGfDr5YbJqTmrHIEAG+rRzm9Nt1iZcLGnbB admin@example.com";
-const ENTER: &str = "\r";
-const ESCAPE: &str = "\x1b";
-const BACKSPACE: &str = "\x7f";
-/// Long enough for a machine that is busy with other things.
-const PATIENCE_MS: u64 = 60_000;
-
-/// A user at a terminal.
-struct Terminal {
-    home: TempDir,
-    session: PtySession,
-}
-
-impl Terminal {
-    fn open() -> Self {
-        let home = tempfile::tempdir().expect("a directory");
-        std::fs::create_dir(home.path().join(".ssh")).expect("a new directory");
-        std::fs::write(home.path().join(".ssh/id_ed25519.pub"), KEY).expect("a new file");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_landfall"));
-        command
-            .args(["create", "install-config", "--dir"])
-            .arg(home.path().join("cluster"))
-            .env_clear()
-            .envs([("PATH", "/usr/bin:/bin"), ("TERM", "xterm"), ("NO_COLOR", "1")])
-            .env("HOME", home.path());
-        let options = Options::new().timeout_ms(Some(PATIENCE_MS)).strip_ansi_escape_codes(true);
-        let session = spawn_with_options(command, options).expect("the program starts");
-        Self { home, session }
-    }
-
-    /// Waits until something is shown.
-    fn see(&mut self, text: &str) {
-        if let Err(error) = self.session.exp_string(text) {
-            panic!("'{text}' is not shown: {error}");
-        }
-    }
-
-    /// Waits for a question and presses keys.
-    fn answer(&mut self, question: &str, keys: &str) {
-        self.see(question);
-        self.press(keys);
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.session.send(keys).expect("the terminal takes keys");
-        self.session.flush().expect("the terminal takes keys");
-    }
-
-    /// The exit status, when the program has ended.
-    fn end(&mut self) -> i32 {
-        let rest = self.session.exp_eof().expect("the program ends");
-        match self.session.process().wait().expect("the program has ended") {
-            WaitStatus::Exited(_, status) => status,
-            other => panic!("{other:?} after: {rest}"),
-        }
-    }
-
-    fn install_config(&self) -> PathBuf {
-        self.home.path().join("cluster/install-config.yaml")
-    }
-
-    fn credentials(&self) -> PathBuf {
-        self.home.path().join(".ovirt/ovirt-config.yaml")
-    }
-
-    /// Everything in the home directory that was not there before.
-    fn traces(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.home.path()).expect("the home directory");
-        let paths = entries.map(|entry| entry.expect("an entry").path());
-        paths.filter(|path| path.file_name().is_some_and(|name| name != ".ssh")).collect()
-    }
-}
+use crate::terminal::{BACKSPACE, ENTER, ESCAPE, Terminal};
 
 fn start_engine() -> (Runtime, HttpsServer) {
     let runtime = Runtime::new().expect("a runtime");
@@ -157,7 +83,7 @@ fn ctrl_c_at_a_question_leaves_nothing_behind() {
     terminal.answer("Engine user", ENTER);
     terminal.answer("Password of admin@internal", &format!("{PASSWORD}{ENTER}"));
     terminal.see("The cluster of hosts");
-    terminal.session.send_control('c').expect("the terminal takes keys");
+    terminal.press_ctrl_c();
     assert_eq!(terminal.end(), 8);
     assert_eq!(terminal.traces(), Vec::<PathBuf>::new());
 }
@@ -171,7 +97,7 @@ fn ctrl_c_while_the_engine_is_silent_leaves_nothing_behind() {
     terminal.answer("Platform", ENTER);
     terminal.answer("oVirt engine", &format!("{address}{ENTER}"));
     let _connection = silent.accept().expect("the program connects");
-    terminal.session.send_control('c').expect("the terminal takes keys");
+    terminal.press_ctrl_c();
     assert_eq!(terminal.end(), 8);
     assert_eq!(terminal.traces(), Vec::<PathBuf>::new());
 }

@@ -67,8 +67,16 @@ impl Store {
 
     pub(super) fn open_read_only(path: &Path) -> Result<Self, JournalError> {
         let store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        store.check()?;
-        Ok(store)
+        match store.check() {
+            Ok(_) => Ok(store),
+            // A process died while it wrote, and only somebody who may write can undo what it had begun.
+            Err(JournalError::Storage { source, .. }) if needs_rollback(&source) => {
+                let store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+                store.check()?;
+                Ok(store)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -263,6 +271,10 @@ fn write(
             .execute(params![step.as_str(), state.name(), json(class).trim_matches('"'), error, now]),
     }?;
     Ok(())
+}
+
+fn needs_rollback(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
 }
 
 fn json(value: &impl serde::Serialize) -> String {

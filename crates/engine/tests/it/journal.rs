@@ -84,3 +84,26 @@ fn foreign_damaged_and_other_clusters_files_are_told_apart() {
     assert!(matches!(Journal::open(&path, &id("demo-bcdfg")), Err(JournalError::Damaged { .. })));
     assert!(matches!(Journal::read(&home.path().join("missing")), Err(JournalError::Storage { .. })));
 }
+
+#[tokio::test]
+async fn what_a_writer_left_half_written_when_it_died_does_not_keep_others_from_reading() {
+    let home = tempfile::tempdir().unwrap();
+    let [path, left] = ["journal", "left"].map(|name| home.path().join(name));
+    let journal = Journal::open(&path, &id("demo-bcdfg")).unwrap();
+    journal.record("a".into(), Record::EnsureBegins(Box::new(spec("a")))).await.unwrap();
+    drop(journal);
+
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    // Puts changes into the file before they are committed, as a larger transaction would.
+    writer
+        .execute_batch("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; BEGIN; UPDATE step SET state = 'done';")
+        .unwrap();
+    for _ in 0..100 {
+        writer.execute("INSERT INTO record (at, step, record) VALUES ('', ?1, '')", ["x".repeat(1000)]).unwrap();
+    }
+    for suffix in ["", "-journal"] {
+        let file = |path: &std::path::Path| std::path::PathBuf::from(format!("{}{suffix}", path.display()));
+        fs::copy(file(&path), file(&left)).unwrap();
+    }
+    assert_eq!(Journal::read(&left).unwrap().entry(&"a".into()).unwrap().state, State::Ensuring);
+}

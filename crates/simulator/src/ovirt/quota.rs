@@ -6,6 +6,12 @@ use super::model::{Quota, QuotaMode};
 use super::state::State;
 use super::table::Id;
 
+/// The quota for something whose client names none: an engine with quotas counts it against the first one of the data centre.
+pub(crate) fn usual(state: &State, data_center: Option<Id>) -> Option<Id> {
+    let data_center = state.data_centers.get(data_center?).filter(|found| found.quota_mode != QuotaMode::Disabled)?;
+    state.quotas.iter().find(|quota| quota.data_center == data_center.id).map(|quota| quota.id)
+}
+
 /// What running VMs take from a quota.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClusterUsage {

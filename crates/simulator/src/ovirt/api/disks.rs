@@ -113,7 +113,8 @@ pub(crate) fn create(state: &mut State, tree: &Tree, vm: Option<Id>) -> Result<(
             "Disk configuration ({format} {kind} backup-{backup}) is incompatible with the storage domain type."
         )));
     }
-    let quota = refs::reference_quota(state, tree)?;
+    let data_center = state.storage_domains.get(domain).and_then(|domain| domain.data_center);
+    let quota = refs::reference_quota(state, tree)?.or_else(|| quota::usual(state, data_center));
     let initial = bytes("initial_size").unwrap_or_default();
     let target = storage::room(state, domain, 0, ADD)?;
     let actual = storage::initial_bytes(target, format, sparse, provisioned, initial);

@@ -62,7 +62,7 @@ pub(crate) fn add(call: &mut Call) -> Outcome {
     }
     let config = sized(&config, &configurable(&tree), overcommit, ADD)?;
     let placement = placement(state, &tree, Placement { affinity: VmAffinity::Migratable, hosts: Vec::new() })?;
-    let quota = refs::reference_quota(state, &tree)?;
+    let quota = refs::reference_quota(state, &tree)?.or_else(|| quota::usual(state, state.data_center_of(cluster)));
     let cpu_profile = match refs::reference(state, &tree, "cpu_profile", Kind::CpuProfile)? {
         Some(profile) => Some(profile),
         None => state.cpu_profiles.iter().find(|profile| profile.cluster == cluster).map(|profile| profile.id),

@@ -1,0 +1,36 @@
+//! Whole clusters: the real program, as a child process that can be killed, against a simulated engine in this process, which
+//! can be looked into, asked what it was called with, and told to let calls hang or fail.
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`whole`] | from an install-config to nodes and back to nothing |
+//! | [`kills`] | `kill -9` at every call and every record, of creation and of removal |
+//! | [`interrupts`] | Ctrl-C |
+//! | [`failures`] | what cannot work, and what is left of it |
+//! | [`neighbours`] | several clusters in one engine, and lost install directories |
+//! | [`secrets`] | where secrets are, and where not |
+//! | [`company`] | other commands beside an installation |
+//! | [`survey`] | from the questions to the configs |
+
+mod company;
+#[path = "../cli/context.rs"]
+#[allow(dead_code, reason = "shared with the tests of the commands, which need more of it")]
+mod context;
+mod engine;
+mod failures;
+mod install;
+mod interrupts;
+mod inventory;
+mod kills;
+mod neighbours;
+#[path = "../../../simulator/tests/guests/network.rs"]
+mod network;
+mod place;
+mod process;
+mod secrets;
+mod survey;
+#[path = "../terminal/mod.rs"]
+#[allow(dead_code, reason = "shared with the tests of the survey, which need more of it")]
+mod terminal;
+mod waiting;
+mod whole;
