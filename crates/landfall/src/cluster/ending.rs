@@ -58,7 +58,9 @@ impl ClusterError {
             Self::Preflight { problems } if problems.iter().all(|problem| problem.field.is_some()) => {
                 ExitStatus::Config
             }
-            Self::Preflight { .. } | Self::Apply(_) | Self::Retirement(_) | Self::Removal(_) => ExitStatus::Infrastructure,
+            Self::Preflight { .. } | Self::Apply(_) | Self::Retirement(_) | Self::Removal(_) => {
+                ExitStatus::Infrastructure
+            }
             Self::Bootstrap(_) => ExitStatus::Bootstrap,
             Self::Initialisation(_) => ExitStatus::Initialisation,
         }
@@ -74,7 +76,7 @@ impl ClusterError {
             }
             Self::Removal(_) => "run 'landfall destroy cluster' again; --dry-run lists what remains",
             Self::Bootstrap(_) => {
-                "'landfall gather bootstrap' collects what there is to know; 'landfall create cluster' goes on waiting"
+                "look at the consoles of the bootstrap machine and the masters; 'landfall create cluster' goes on waiting"
             }
             Self::Initialisation(_) => {
                 "'landfall create cluster' goes on waiting, so does 'landfall wait-for install-complete'"

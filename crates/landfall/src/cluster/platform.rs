@@ -9,10 +9,9 @@ use std::{
 use anyhow::Context as _;
 use landfall_config::{InstallConfig, Platform};
 use landfall_engine::{Plan, PlanError};
-use landfall_platform::{Bind, Discover, Environment, FileSet, Finding, InfraId, Machines, StepId};
+use landfall_platform::{Bind, Discover, Environment, FileSet, Finding, InfraId, StepId};
 use landfall_platform_ovirt as ovirt;
 use landfall_wire::Limits;
-use secrecy::SecretString;
 
 use super::waiting::{with_bootstrap_waits, with_final_wait};
 
@@ -23,11 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub(crate) struct Site {
     pub(crate) bind: Arc<dyn Bind>,
     pub(crate) discover: Arc<dyn Discover>,
-    pub(crate) machines: Arc<dyn Machines>,
     /// The step that makes the machine which only the beginning needs.
     pub(crate) bootstrap: StepId,
-    /// What must never be shown.
-    pub(crate) secrets: Vec<SecretString>,
     infra_id: InfraId,
     engine: Arc<ovirt::Client>,
 }
@@ -62,16 +58,13 @@ pub(crate) fn site(
         "ovirt" => {
             let file = ovirt::CredentialsFile::locate(environment)?;
             let ovirt::Credentials { engine, trust, user, password, .. } = file.read()?;
-            let secrets = vec![password.clone()];
             let client = Arc::new(ovirt::Client::new(engine, &trust, Limits::default(), user, password)?);
             let inputs = ovirt::Inputs { ignition, image_cache: image_cache(environment) };
             let binder = ovirt::Binder::new(Arc::clone(&client), infra_id, inputs, POLL_INTERVAL);
             Ok(Site {
-                machines: Arc::new(binder.machines()),
                 bind: Arc::new(binder),
                 discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
                 bootstrap: ovirt::bootstrap_step(),
-                secrets,
                 infra_id: infra_id.clone(),
                 engine: client,
             })
@@ -107,11 +100,6 @@ impl Site {
     pub(crate) fn final_plan(&self, config: &InstallConfig, facts: &Facts) -> anyhow::Result<Plan> {
         let plan = ovirt::plan(config, &self.infra_id, &facts.0, ovirt::Stage::Pivoted);
         sound(plan.and_then(|plan| with_final_wait(&plan, config)))
-    }
-
-    /// What the platform's own log says about the cluster, newest first.
-    pub(crate) async fn events(&self) -> anyhow::Result<Vec<String>> {
-        Ok(self.engine.events_about(self.infra_id.as_str()).await?)
     }
 }
 

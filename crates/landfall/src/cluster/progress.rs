@@ -110,7 +110,10 @@ impl Progress {
                     Verdict::Problem => printer.problem(finding),
                 }
             }
-            printer.info(format_args!("looked at the platform: {good} of {} things are as they should be", findings.len()));
+            printer.info(format_args!(
+                "looked at the platform: {good} of {} things are as they should be",
+                findings.len()
+            ));
         });
     }
 

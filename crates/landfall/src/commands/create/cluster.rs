@@ -113,7 +113,7 @@ impl Installation<'_> {
             apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
         }
         self.progress.say("the bootstrap machine has done its work");
-        retire(&[self.site.bootstrap.clone()], &bind, &journal, &options)
+        retire(std::slice::from_ref(&self.site.bootstrap), &bind, &journal, &options)
             .await
             .map_err(ClusterError::Retirement)?;
         let plan = self.site.final_plan(config, &facts)?;

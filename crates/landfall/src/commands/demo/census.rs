@@ -66,7 +66,8 @@ impl<'a> Asker<'a> {
         let mut url = self.credentials.engine.api();
         url.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
         let login = format!("{}:{}", self.credentials.user, self.credentials.password.expose_secret());
-        let request = Request::get(url).accept_json().header("authorization", &format!("Basic {}", STANDARD.encode(login)));
+        let request =
+            Request::get(url).accept_json().header("authorization", &format!("Basic {}", STANDARD.encode(login)));
         let reply = self.http.send(request).await.and_then(landfall_wire::Reply::successful);
         let reply = reply.with_context(|| format!("cannot ask the engine for its {path}"))?;
         Ok(reply.json()?)
