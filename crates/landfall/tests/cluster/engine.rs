@@ -53,25 +53,16 @@ impl<'a> Engine<'a> {
     /// With further flags of `landfall sim ovirt`.
     pub(crate) fn with(place: &'a Place, flags: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let (authority, log) = (place.authority(), directory.path().join("requests"));
-        let (listen, network) = (place.engine(), place.cidr());
-        let own: [&dyn AsRef<std::ffi::OsStr>; 12] = [
-            &"--listen",
-            &listen,
-            &"--guest-network",
-            &network,
-            &"--time-scale",
-            &TIME_SCALE,
-            &"--password",
-            &PASSWORD,
-            &"--ca-dir",
-            &authority,
-            &"--log-requests",
-            &log,
+        let own = [
+            ("--listen", place.engine()),
+            ("--guest-network", place.cidr()),
+            ("--time-scale", TIME_SCALE.to_owned()),
+            ("--password", PASSWORD.to_owned()),
+            ("--ca-dir", place.authority().display().to_string()),
+            ("--log-requests", directory.path().join("requests").display().to_string()),
         ];
-        let flags = std::iter::once("ovirt".as_ref())
-            .chain(own.iter().map(|flag| flag.as_ref()))
-            .chain(flags.iter().map(std::convert::AsRef::as_ref));
+        let own = own.iter().flat_map(|(name, value)| [*name, value.as_str()]);
+        let flags = std::iter::once("ovirt").chain(own).chain(flags.iter().copied());
         let options = Flags::try_parse_from(flags).unwrap_or_else(|error| panic!("{error}")).options;
         let running = RUNTIME.block_on(ovirt::start(&options)).unwrap_or_else(|error| panic!("{error:?}"));
         Self { place, running: Some(running), directory }
@@ -138,7 +129,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn inventory(&self) -> Inventory {
         let state = until("the engine to be idle", || {
             let state = self.state();
-            let busy = [&state["operations"], &state["busy"]].map(|work| work.to_string());
+            let busy = [&state["operations"], &state["busy"]].map(ToString::to_string);
             if busy == ["{}", "[]"] { Ok(state) } else { Err(busy.join(", ")) }
         });
         Inventory::of(&state)

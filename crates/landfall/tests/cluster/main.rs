@@ -12,6 +12,8 @@
 //! | [`company`] | other commands beside an installation |
 //! | [`survey`] | from the questions to the configs |
 
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
+
 mod company;
 #[path = "../cli/context.rs"]
 #[allow(dead_code, reason = "shared with the tests of the commands, which need more of it")]

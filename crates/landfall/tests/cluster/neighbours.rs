@@ -75,11 +75,11 @@ fn clusters_whose_names_resemble_each_other_do_not_see_each_other() {
     assert_eq!(nowhere.context.tree().len(), 0, "it leaves nothing in the directory that it was run in");
 
     // With metadata.json alone.
-    let lost = Install::empty(&engine);
-    lost.context.write("metadata.json", fs::read(a_b.context.path("metadata.json")).unwrap());
-    let list = lost.ok(&["destroy", "cluster", "--dry-run"]).stdout;
+    let moved = Install::empty(&engine);
+    moved.context.write("metadata.json", fs::read(a_b.context.path("metadata.json")).unwrap());
+    let list = moved.ok(&["destroy", "cluster", "--dry-run"]).stdout;
     assert_eq!(listed(&list), owned(&full, &empty, &a_b.infra_id()), "{list}");
-    lost.destroy();
+    moved.destroy();
     assert_eq!(owned(&engine.inventory(), &empty, &a_b.infra_id()), BTreeSet::new());
 
     longer.ok(&["wait-for", "install-complete"]);

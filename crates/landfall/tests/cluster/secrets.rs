@@ -37,7 +37,7 @@ fn secrets(install: &Install, engine: &Engine<'_>) -> BTreeMap<String, String> {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
-        if name.ends_with(".key") {
+        if path.extension().is_some_and(|extension| extension == "key") {
             // The part of a private key that is not its public key, the beginning of which is the same in all keys.
             let body: String = text.lines().filter(|line| !line.starts_with("-----")).collect();
             secrets.insert(name, body[48..64].to_owned());
@@ -57,7 +57,7 @@ fn secrets(install: &Install, engine: &Engine<'_>) -> BTreeMap<String, String> {
 fn collect(value: &Value, name: &str, secrets: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(field, value)| collect(value, &format!("{name} {field}"), secrets))
+            fields.iter().for_each(|(field, value)| collect(value, &format!("{name} {field}"), secrets));
         }
         Value::String(text) => drop(secrets.insert(name.to_owned(), text.clone())),
         other => panic!("{name} holds {other}"),
