@@ -54,5 +54,6 @@ bench: build ## Measure, next to a peer where one is given (OPENSHIFT_INSTALL=pa
 .PHONY: docs
 docs: ## Build the book into target/book.
 	scripts/setup build docs
-	cargo run --quiet --locked --package landfall -- docs --dir docs/reference
+	mkdir -p docs/reference
+	cargo run --quiet --locked --package landfall -- docs > docs/reference/cli.md
 	$(MDBOOK) build
