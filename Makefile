@@ -47,9 +47,11 @@ advisories: ## Check dependencies for known vulnerabilities (needs the network).
 	$(DENY) --workspace check advisories
 
 .PHONY: bench
-bench: build ## Measure, next to a peer where one is given (OPENSHIFT_INSTALL=path).
+bench: build ## Measure, next to peers where they are given (OPENSHIFT_INSTALL=, TERRAFORM=).
 	scripts/setup bench
 	bench/create target/release/landfall
+	cargo bench --locked --package landfall-engine --bench overhead
+	cargo bench --locked --package landfall-simulator --bench ovirt_load
 
 .PHONY: docs
 docs: ## Build the book into target/book.

@@ -9,6 +9,7 @@ fn manifests_first_and_then_ignition_configs() {
     let context = TestContext::new();
     let run = context.ok(&["create", "manifests"]);
     insta::assert_snapshot!(context.stable(&run.stderr), @r"
+    warning: networking.machineNetwork[0].cidr: 127.66.0.0/16 is a loopback network: only simulated machines can be reached there
     warning: [TEMP]/home/.ovirt/ovirt-config.yaml does not exist or is incomplete, so the manifests hold no credentials for the machine controller
     manifests: 12 written
     infra id: [INFRA-ID]
