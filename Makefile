@@ -26,6 +26,12 @@ test: ## Run all tests.
 	scripts/setup build test
 	cargo test --workspace --locked
 	scripts/fuzz $(FUZZ_SECONDS)
+	$(MAKE) conformance
+
+.PHONY: conformance
+conformance: ## Let other people's clients judge the simulators.
+	scripts/setup build
+	conformance/ovirt/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.
@@ -41,13 +47,16 @@ advisories: ## Check dependencies for known vulnerabilities (needs the network).
 	$(DENY) --workspace check advisories
 
 .PHONY: bench
-bench: build ## Measure, next to peers: Ansible modules, and openshift-install if OPENSHIFT_INSTALL names it.
+bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIFT_INSTALL and TERRAFORM name.
 	scripts/setup bench
 	bench/create target/release/landfall
 	bench/install target/release/landfall
+	cargo bench --locked --package landfall-engine --bench overhead
+	cargo bench --locked --package landfall-simulator --bench ovirt_load
 
 .PHONY: docs
 docs: ## Build the book into target/book.
 	scripts/setup build docs
-	cargo run --quiet --locked --package landfall -- docs --dir docs/reference
+	mkdir -p docs/reference
+	cargo run --quiet --locked --package landfall -- docs > docs/reference/cli.md
 	$(MDBOOK) build

@@ -34,7 +34,7 @@ impl Api {
     /// The API that a kubeconfig leads to. If `address` is given, the API's name is not looked up: before the cluster's DNS
     /// records exist, its virtual address is all there is.
     pub fn new(kubeconfig: &Kubeconfig, address: Option<IpAddr>) -> Result<Self, Error> {
-        let failed = |source| Error::Request { attempt: "preparing to call the cluster", source };
+        let failed = |source| Error::Request { attempt: "preparing to call the cluster", source: Box::new(source) };
         let server = kubeconfig.server.clone();
         let mut client = Client::builder(&Trust::Only(kubeconfig.authority.clone()), Limits::default())
             .map_err(failed)?
@@ -50,7 +50,10 @@ impl Api {
     /// Whether the API is ready to serve.
     pub async fn is_ready(&self) -> Result<bool, Error> {
         let reply = self.client.send(Request::get(self.url("readyz"))).await;
-        let reply = reply.map_err(|source| Error::Request { attempt: "asking the API whether it is ready", source })?;
+        let reply = reply.map_err(|source| Error::Request {
+            attempt: "asking the API whether it is ready",
+            source: Box::new(source),
+        })?;
         Ok(reply.status() == 200)
     }
 
@@ -82,14 +85,14 @@ impl Api {
     /// Reads a resource as it is, for people who look for what went wrong. The answer's status stands in its first line if it
     /// is not a good one.
     pub async fn text(&self, path: &str) -> Result<String, Error> {
-        let failed = |source| Error::Request { attempt: "reading a resource of the API", source };
+        let failed = |source| Error::Request { attempt: "reading a resource of the API", source: Box::new(source) };
         let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;
         let body = String::from_utf8_lossy(reply.contents());
         Ok(if reply.status() == 200 { body.into_owned() } else { format!("status {}\n{body}", reply.status()) })
     }
 
     async fn get<T: DeserializeOwned>(&self, attempt: &'static str, path: &str) -> Result<Option<T>, Error> {
-        let failed = |source| Error::Request { attempt, source };
+        let failed = |source| Error::Request { attempt, source: Box::new(source) };
         let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;
         match reply.successful() {
             Ok(reply) => reply.json().map(Some).map_err(failed),

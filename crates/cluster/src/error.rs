@@ -17,7 +17,7 @@ pub enum Error {
         attempt: &'static str,
         /// How.
         #[source]
-        source: landfall_wire::Error,
+        source: Box<landfall_wire::Error>,
     },
     /// What was waited for did not come.
     #[error("{awaited} did not come within {} s; last seen: {evidence}", limit.as_secs())]

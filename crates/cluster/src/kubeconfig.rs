@@ -53,8 +53,8 @@ struct User {
 impl Kubeconfig {
     /// Reads a kubeconfig with one cluster and one user, their certificates inside.
     pub fn read(text: &str) -> Result<Self, Error> {
-        let document: Document =
-            serde_saphyr::from_str(text).map_err(|_| Error::Kubeconfig("it is not YAML of the expected form".to_owned()))?;
+        let document: Document = serde_saphyr::from_str(text)
+            .map_err(|_| Error::Kubeconfig("it is not YAML of the expected form".to_owned()))?;
         let missing = |what: &str| Error::Kubeconfig(format!("it names no {what}"));
         let cluster = document.clusters.into_iter().next().ok_or_else(|| missing("cluster"))?.cluster;
         let user = document.users.into_iter().next().ok_or_else(|| missing("user"))?.user;

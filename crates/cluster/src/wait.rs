@@ -25,13 +25,15 @@ pub async fn wait_for_api(api: &Api, limit: Duration, progress: Progress<'_>) ->
 
 /// Waits until the control plane has moved to the masters.
 pub async fn wait_for_bootstrap(api: &Api, limit: Duration, progress: Progress<'_>) -> Result<(), Error> {
-    wait("the move of the control plane to the masters", limit, progress, async || match api.is_bootstrap_complete().await {
-        Ok(true) => Look::Done(()),
-        Ok(false) => Look::NotYet(match api.nodes().await {
-            Ok(nodes) => summary(&nodes),
-            Err(error) => error_chain(&error),
-        }),
-        Err(error) => Look::NotYet(error_chain(&error)),
+    wait("the move of the control plane to the masters", limit, progress, async || {
+        match api.is_bootstrap_complete().await {
+            Ok(true) => Look::Done(()),
+            Ok(false) => Look::NotYet(match api.nodes().await {
+                Ok(nodes) => summary(&nodes),
+                Err(error) => error_chain(&error),
+            }),
+            Err(error) => Look::NotYet(error_chain(&error)),
+        }
     })
     .await
 }

@@ -76,7 +76,7 @@ impl ClusterError {
             }
             Self::Removal(_) => "run 'landfall destroy cluster' again; --dry-run lists what remains",
             Self::Bootstrap(_) => {
-                "'landfall gather bootstrap' collects what there is to know; 'landfall create cluster' goes on waiting"
+                "look at the consoles of the bootstrap machine and the masters; 'landfall create cluster' goes on waiting"
             }
             Self::Initialisation(_) => {
                 "'landfall create cluster' goes on waiting, so does 'landfall wait-for install-complete'"

@@ -80,7 +80,8 @@ impl Scene {
     }
 
     async fn paced(time_scale: &str, flags: &[&str]) -> Arc<Self> {
-        let arguments = [&["sim", "--password", PASSWORD, "--time-scale", time_scale], flags].concat();
+        let arguments =
+            [&["sim", "--password", PASSWORD, "--time-scale", time_scale, "--guests", "plain"], flags].concat();
         let Flags { options } = <Flags as clap::Parser>::parse_from(arguments);
         let engine = ovirt::start(&options).await.expect("the simulator starts");
         Arc::new(Self { engine, home: tempfile::tempdir().unwrap() })

@@ -122,7 +122,9 @@ impl Installation<'_> {
             applied?;
         }
         self.progress.say("the bootstrap machine has done its work");
-        retire(&[self.site.bootstrap.clone()], &bind, &journal, &options).await.map_err(ClusterError::Retirement)?;
+        retire(std::slice::from_ref(&self.site.bootstrap), &bind, &journal, &options)
+            .await
+            .map_err(ClusterError::Retirement)?;
         let plan = self.site.final_plan(config, &facts)?;
         apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
 

@@ -67,7 +67,7 @@ pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::R
     source.notices.iter().for_each(|notice| printer.warn(notice));
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
-    let derived = derive_to(target, args, &source, &locked, context, &interrupt)?;
+    let derived = derive_to(target, args, &source, &locked, context, interrupt)?;
     summary::tell(printer, target, &derived);
     Ok(printer.summary(&summary::Summary::new(&derived))?)
 }

@@ -2,10 +2,7 @@
 
 use std::{
     ffi::OsString,
-    fs::OpenOptions,
-    io::Write as _,
     net::{IpAddr, Ipv4Addr, TcpListener},
-    os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
 };
 
@@ -18,6 +15,8 @@ use landfall_simulator::{
     ovirt::{Engine, Options},
 };
 use tempfile::TempDir;
+
+use crate::commands::sim::write_credentials;
 
 /// Installs unchanged on a simulated engine.
 const EXAMPLE: &str = include_str!("../../../../../examples/ovirt/install-config.yaml");
@@ -49,23 +48,8 @@ impl DemoSite {
         let site = Self { engine, home, network };
         let example = EXAMPLE.replace(&format!("127.{EXAMPLE_NETWORK}."), &format!("127.{network}."));
         std::fs::write(site.example(), example)?;
-        site.write_credentials()?;
+        write_credentials(&site.engine, &site.credentials_file())?;
         Ok(site)
-    }
-
-    /// As the user would have them: in the file that oVirt's other tools read, too.
-    fn write_credentials(&self) -> anyhow::Result<()> {
-        let ready = self.engine.ready();
-        let field = |name: &str| ready.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-        let document = serde_json::json!({
-            "ovirt_url": field("url"),
-            "ovirt_username": field("user"),
-            "ovirt_password": field("password"),
-            "ovirt_ca_bundle": self.engine.ca_pem(),
-        });
-        let text = serde_saphyr::to_string(&document).context("cannot write the credentials")?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.credentials_file())?;
-        Ok(file.write_all(text.as_bytes())?)
     }
 
     /// The credentials, read as every command reads them.
