@@ -14,10 +14,12 @@
 //! | [`gathering`] | what is collected of a cluster that does not come up |
 //! | [`demo`] | the demonstration |
 //! | [`company`] | other commands beside an installation |
+//! | [`book`] | what the book shows |
 //! | [`survey`] | from the questions to the configs |
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
 
+mod book;
 mod company;
 #[path = "../cli/context.rs"]
 #[allow(dead_code, reason = "shared with the tests of the commands, which need more of it")]

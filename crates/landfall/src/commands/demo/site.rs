@@ -22,6 +22,8 @@ use crate::commands::sim::write_credentials;
 const EXAMPLE: &str = include_str!("../../../../../examples/ovirt/install-config.yaml");
 /// The second number of the example's network.
 const EXAMPLE_NETWORK: u8 = 66;
+/// Whoever listens here, on the first address of a loopback network, uses the network.
+const CLAIM_PORT: u16 = 22622;
 /// Ports of a cluster's virtual addresses.
 const PORTS: [u16; 2] = [6443, 22623];
 
@@ -29,7 +31,7 @@ const PORTS: [u16; 2] = [6443, 22623];
 pub(super) struct DemoSite {
     engine: Running<Engine>,
     home: TempDir,
-    network: u8,
+    network: Network,
 }
 
 #[derive(clap::Parser)]
@@ -40,13 +42,14 @@ struct Flags {
 
 impl DemoSite {
     pub(super) async fn start(time_scale: &str) -> anyhow::Result<Self> {
-        let network = free_network().context("no loopback network is free for the machines of the cluster")?;
-        let range = format!("127.{network}.0.0/16");
+        let network = Network::claim().context("no loopback network is free for the machines of the cluster")?;
+        let range = format!("127.{}.0.0/16", network.second);
         let flags = Flags::try_parse_from(["demo", "--time-scale", time_scale, "--guest-network", &range])?;
         let engine = landfall_simulator::ovirt::start(&flags.options).await?;
         let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
         let site = Self { engine, home, network };
-        let example = EXAMPLE.replace(&format!("127.{EXAMPLE_NETWORK}."), &format!("127.{network}."));
+        let own = format!("127.{}.", site.network.second);
+        let example = EXAMPLE.replace(&format!("127.{EXAMPLE_NETWORK}."), &own);
         std::fs::write(site.example(), example)?;
         write_credentials(&site.engine, &site.credentials_file())?;
         Ok(site)
@@ -68,7 +71,7 @@ impl DemoSite {
     }
 
     pub(super) fn api_vip(&self) -> IpAddr {
-        Ipv4Addr::new(127, self.network, 0, 5).into()
+        Ipv4Addr::new(127, self.network.second, 0, 5).into()
     }
 
     pub(super) fn example(&self) -> String {
@@ -88,10 +91,20 @@ impl DemoSite {
     }
 }
 
-/// A network in 127.0.0.0/8 whose virtual addresses nobody uses: the example's own, if it is free.
-fn free_network() -> Option<u8> {
-    (EXAMPLE_NETWORK..=u8::MAX).find(|network| {
-        let vip = Ipv4Addr::new(127, *network, 0, 5);
-        PORTS.iter().all(|port| TcpListener::bind((vip, *port)).is_ok())
-    })
+/// A network in 127.0.0.0/8 that nobody uses: the example's own, if it is free.
+struct Network {
+    second: u8,
+    /// Tells others that it is taken, from the beginning.
+    _claim: TcpListener,
+}
+
+impl Network {
+    fn claim() -> Option<Self> {
+        (EXAMPLE_NETWORK..=u8::MAX).find_map(|second| {
+            let claim = TcpListener::bind((Ipv4Addr::new(127, second, 0, 1), CLAIM_PORT)).ok()?;
+            let vip = Ipv4Addr::new(127, second, 0, 5);
+            let free = PORTS.iter().all(|port| TcpListener::bind((vip, *port)).is_ok());
+            free.then_some(Self { second, _claim: claim })
+        })
+    }
 }
