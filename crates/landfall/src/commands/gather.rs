@@ -26,8 +26,8 @@ pub(crate) enum Gather {
 #[derive(Args, Debug)]
 pub(crate) struct Bootstrap {
     /// Address of the bootstrap machine, if the platform does not know it
-    #[arg(long, value_name = "HOST")]
-    bootstrap: Option<String>,
+    #[arg(long = "bootstrap", value_name = "HOST")]
+    first: Option<String>,
 
     /// Address of a master, if the platform does not know it; may be repeated
     #[arg(long = "master", value_name = "HOST")]
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Gather, context: &Context) -> anyhow::Result<()> {
     let dir = WorkDir::open(&context.globals.dir)?;
     let infra_id = known_id(&dir)?;
     let site = site(&args.platform, &context.environment, &infra_id, FileSet::default());
-    let hosts = Hosts { bootstrap: args.bootstrap.clone(), masters: args.masters.clone(), key: args.key.clone() };
+    let hosts = Hosts { bootstrap: args.first.clone(), masters: args.masters.clone(), key: args.key.clone() };
     let site = site.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"));
     let bundle = tokio::runtime::Runtime::new()?.block_on(gather(&dir, &infra_id, site, &hosts, context))?;
     Ok(context.printer.report(&Gathered { bundle })?)

@@ -23,8 +23,12 @@ pub(crate) enum Sim {
 // The group's name is that of the type by default, which is also that of the options flattened below.
 #[group(id = "sim-ovirt")]
 pub(crate) struct Ovirt {
-    /// Write the engine's address and credentials to this file, as OVIRT_CONFIG names it; it is replaced if it exists
-    #[arg(long, value_name = "FILE")]
+    /// Write the engine's address and credentials to a file.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Write the engine's address and credentials to this file, for OVIRT_CONFIG"
+    )]
     credentials: Option<PathBuf>,
 
     #[command(flatten)]

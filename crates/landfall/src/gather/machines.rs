@@ -10,7 +10,7 @@ use tokio::{process::Command, time::timeout};
 /// The user that Ignition gives the key of the install-config to.
 const USER: &str = "core";
 /// For connecting and for all that a machine has to say.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Files of a machine, and the commands that print them.
 const LOGS: [(&str, &str); 3] = [
     ("landfall.log", "sudo journalctl --no-pager --output=short-iso --unit='landfall-*'"),

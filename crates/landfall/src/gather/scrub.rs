@@ -23,10 +23,14 @@ impl Scrub {
         let mut known: Vec<String> = more.iter().map(|secret| secret.expose_secret().to_owned()).collect();
         for (path, file) in dir.read_directory(SECRETS)?.iter() {
             let text = String::from_utf8_lossy(&file.contents);
-            if path.ends_with(".json") {
-                serde_json::from_str(&text).iter().for_each(|value| collect(value, &mut known));
-            } else if path.ends_with(".key") {
-                known.extend(text.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned));
+            match path.rsplit_once('.').map(|(_, extension)| extension) {
+                Some("json") => {
+                    if let Ok(value) = serde_json::from_str(&text) {
+                        collect(&value, &mut known);
+                    }
+                }
+                Some("key") => known.extend(text.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned)),
+                _ => {}
             }
         }
         Ok(Self::knowing(known))
@@ -57,7 +61,7 @@ impl Scrub {
             let begins = line.contains("-----BEGIN") && line.contains("PRIVATE KEY-----");
             in_key |= begins;
             match (in_key, begins) {
-                (true, true) => cleaned.push_str(&format!("{REMOVED}\n")),
+                (true, true) => cleaned.extend([REMOVED, "\n"]),
                 (true, false) => {}
                 (false, _) => clean_words(line, &mut cleaned),
             }

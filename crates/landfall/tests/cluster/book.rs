@@ -1,6 +1,7 @@
 //! What the book shows in its console blocks is what happens.
 
 use std::{
+    fmt::Write as _,
     fs,
     path::Path,
     process::{Command, Stdio},
@@ -71,7 +72,7 @@ fn the_walk_on_the_simulator_is_as_the_page_shows_it() {
         } else {
             format!(" > out-{number} 2>&1")
         };
-        script.push_str(&format!("echo '+ {number}' >&2\n{command}{redirect}\n"));
+        let _ = writeln!(script, "echo '+ {number}' >&2\n{command}{redirect}");
     }
     let path = format!("{}:{}", temp.path().join("bin").display(), std::env::var("PATH").unwrap());
     let output = Command::new("bash")

@@ -252,7 +252,7 @@ mod tests {
                 title: format!("the {id}"),
                 kind: "thing".into(),
                 needs: needs.iter().map(|&need| need.into()).collect(),
-                timeout: Duration::from_secs(60),
+                timeout: Duration::from_mins(1),
                 desired: serde_json::Value::Null,
             },
             state,
