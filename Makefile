@@ -26,7 +26,6 @@ test: ## Run all tests.
 	scripts/setup build test
 	cargo test --workspace --locked
 	scripts/fuzz $(FUZZ_SECONDS)
-	$(MAKE) conformance
 
 .PHONY: conformance
 conformance: ## Let other people's clients judge the simulators.
