@@ -144,7 +144,7 @@ impl Simulation for Engine {
         } else if let Some(rest) = within("/services") {
             services::handle(state, request, rest, certificates.as_ref())
         } else if matches!(path, "" | "/") {
-            http::html(200, "oVirt Engine", "Welcome to a simulated oVirt engine.")
+            services::welcome(request)
         } else {
             http::html(404, "Not Found", "The requested page does not exist.")
         }

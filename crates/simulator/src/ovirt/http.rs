@@ -24,6 +24,11 @@ pub(crate) fn empty(status: u16) -> Response {
     Response { status, headers: Vec::new(), body: Bytes::new() }
 }
 
+/// Another address to go to.
+pub(crate) fn redirect(to: &str) -> Response {
+    Response { headers: vec![("Location".into(), to.into())], ..empty(302) }
+}
+
 /// Plain text.
 pub(crate) fn text(status: u16, body: &str) -> Response {
     response(status, "text/plain;charset=UTF-8", body.to_owned())

@@ -22,6 +22,15 @@ pub(crate) fn handle(
     }
 }
 
+/// The page at `/ovirt-engine`, which a client meets that forgot `/api`: it is sent to the login and back without end,
+/// because only a browser keeps the cookies that would stop it.
+pub(crate) fn welcome(request: &Request) -> Response {
+    if http::header(request, "accept").is_some_and(|accept| accept.contains("text/html")) {
+        return http::html(200, "oVirt Engine", "Welcome to a simulated oVirt engine.");
+    }
+    http::redirect("/ovirt-engine/sso/oauth/authorize?response_type=code&client_id=ovirt-engine-core")
+}
+
 /// Certificates for everybody: clients fetch the authority from here before they can trust anything.
 fn pki_resource(params: &Params, certificates: Option<&Certificates>) -> Response {
     let content_type = match params.get("format") {

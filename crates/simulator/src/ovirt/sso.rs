@@ -105,6 +105,7 @@ pub(crate) fn handle(state: &mut State, request: &Request, path: &str) -> Respon
             Ok(json!({}))
         }
         ("POST", "/oauth/token-info") => token_info(state, &params),
+        ("GET", "/oauth/authorize") => return http::redirect("/ovirt-engine/"),
         ("GET", "/status") => return http::text(200, "DB Up!Welcome to Health Status!"),
         _ => return http::html(404, "Not Found", "The requested page does not exist."),
     };

@@ -238,8 +238,11 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
             users.join(",")
         )));
     }
-    // A disk that was detached from its VM still lies on the template's.
-    let lies_on_it = |disk: &&Disk| disk.backing.is_some_and(|base| template.disks.iter().any(|own| own.disk == base));
+    // A disk that was detached from its VM still lies on the template's, unless it is about to go.
+    let lies_on_it = |disk: &&Disk| {
+        let base = disk.backing.filter(|_| !state.operations.values().any(|operation| operation.work.removes(disk.id)));
+        base.is_some_and(|base| template.disks.iter().any(|own| own.disk == base))
+    };
     let derived: Vec<&str> = state.disks.iter().filter(lies_on_it).map(|disk| &*disk.name).collect();
     if !derived.is_empty() {
         return Err(REMOVE.conflict(&format!("The following Disk(s) are based on it: \n {}.", derived.join(","))));

@@ -140,10 +140,18 @@ pub(crate) fn stop(state: &mut State, id: Id, reason: Option<&str>) -> Result<Id
     const STOP: Attempt = attempt("stop", "VM");
     let vm = idle(state, id, STOP)?;
     if vm.status == VmStatus::Down {
-        return Err(STOP.vm_not_running());
+        return Ok(skipped(state, id, "Stop VM"));
     }
     vm.stop_reason = reason.map(Into::into);
     Ok(command(state, id, Event::Stop, Power::Down, "Powering Off VM"))
+}
+
+/// A VM that is already off is no reason to complain: the engine notes that it did nothing.
+fn skipped(state: &mut State, id: Id, action: &str) -> Id {
+    let name = state.vms.get(id).map(|vm| vm.name.clone()).unwrap_or_default();
+    let about = About { vm: Some(id), ..About::default() };
+    state.log(254, Severity::Normal, format!("VM {name} is already Down, {action} was skipped."), about);
+    jobs::note(state, &format!("{action} {name}"))
 }
 
 /// Asks the guest to shut down.
@@ -151,7 +159,8 @@ pub(crate) fn shutdown(state: &mut State, id: Id, reason: Option<&str>) -> Resul
     const SHUTDOWN: Attempt = attempt("shutdown", "VM");
     let vm = idle(state, id, SHUTDOWN)?;
     let event = match vm.status {
-        VmStatus::Down | VmStatus::Suspended => return Err(SHUTDOWN.vm_not_running()),
+        VmStatus::Down => return Ok(skipped(state, id, "Shutdown VM")),
+        VmStatus::Suspended => return Err(SHUTDOWN.vm_not_running()),
         // What has no guest yet, or none that could listen, is stopped instead.
         VmStatus::WaitForLaunch | VmStatus::Paused | VmStatus::NotResponding => Event::Stop,
         _ => Event::Shutdown,

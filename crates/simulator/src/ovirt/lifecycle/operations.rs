@@ -27,8 +27,10 @@ pub(crate) struct Operation {
 pub(crate) enum Work {
     /// The disks of a new VM are made.
     CreateVm { vm: Id, copies: Vec<Copy>, source: Option<Id> },
-    /// A VM and its disks are removed.
+    /// A VM and its disks are removed, and the VM is to be seen until the end.
     RemoveVm { vm: Id },
+    /// The disks of a VM that is gone already are removed.
+    RemoveDisks { disks: Vec<Id> },
     /// A disk is made.
     CreateDisk { disk: Id },
     /// A disk is removed.
@@ -77,6 +79,7 @@ impl Work {
             | Self::RemoveSnapshot { vm, .. }
             | Self::RestoreSnapshot { vm, .. } => *vm == id,
             Self::RemoveTemplate { template } => *template == id,
+            Self::RemoveDisks { disks } => disks.contains(&id),
             Self::CopyDisk { source, copy } => *source == id || *copy == id,
             Self::CreateDisk { disk }
             | Self::RemoveDisk { disk }
@@ -84,6 +87,15 @@ impl Work {
             | Self::MoveDisk { disk, .. }
             | Self::SpreadDisk { disk, .. }
             | Self::SparsifyDisk { disk } => *disk == id,
+        }
+    }
+
+    /// Whether a disk is gone when this is done.
+    pub(crate) fn removes(&self, id: Id) -> bool {
+        match self {
+            Self::RemoveDisks { disks } => disks.contains(&id),
+            Self::RemoveDisk { disk } => *disk == id,
+            _ => false,
         }
     }
 }
@@ -128,6 +140,11 @@ fn complete(state: &mut State, work: Work) {
             state.log(53, Severity::Normal, format!("VM {name} creation has been completed."), about);
         }
         Work::RemoveVm { vm } => removal::finish_vm(state, vm),
+        Work::RemoveDisks { disks } => {
+            for disk in disks {
+                removal::finish_disk(state, disk);
+            }
+        }
         Work::CreateDisk { disk } | Work::SparsifyDisk { disk } => unlock(state, disk),
         Work::RemoveDisk { disk } => removal::finish_disk(state, disk),
         Work::ResizeDisk { disk, bytes } => {

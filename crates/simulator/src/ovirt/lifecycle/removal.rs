@@ -1,7 +1,7 @@
 //! What is left to do when something is gone: give back its space, and take it out of everything that names it.
 
 use crate::ovirt::api;
-use crate::ovirt::model::{About, Object, Severity};
+use crate::ovirt::model::{About, DiskStatus, Object, Severity};
 use crate::ovirt::state::State;
 use crate::ovirt::storage;
 use crate::ovirt::table::Id;
@@ -37,6 +37,25 @@ pub(crate) fn finish_vm(state: &mut State, id: Id) {
     state.busy.remove(&id);
     api::permissions::forget(state, Object::Vm(id));
     state.log(113, Severity::Normal, format!("VM {} was successfully removed.", vm.name), About::default());
+}
+
+/// Drops a VM at once and returns the disks that go with it, which are locked and belong to nobody any more. A disk that
+/// another VM has as well stays as it is.
+pub(crate) fn drop_vm_before_disks(state: &mut State, id: Id) -> Vec<Id> {
+    let mut doomed = Vec::new();
+    for disk in super::operations::disks_of(state, id) {
+        let Some(disk) = state.disks.get_mut(disk) else { continue };
+        disk.vms.retain(|owner| *owner != id);
+        if disk.vms.is_empty() {
+            disk.status = DiskStatus::Locked;
+            doomed.push(disk.id);
+        }
+    }
+    if let Some(vm) = state.vms.get_mut(id) {
+        vm.disks.clear();
+    }
+    finish_vm(state, id);
+    doomed
 }
 
 /// Takes a disk away from a VM that is gone: it goes too, unless another VM has it as well.

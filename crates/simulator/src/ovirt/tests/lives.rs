@@ -128,14 +128,25 @@ fn a_vm_goes_up_and_down() {
     lab.seconds(10);
     let down = lab.get(&path);
     assert_eq!((down.element("status"), down.element("stop_reason")), ("down", "enough"));
-    assert_eq!(
-        detail(&lab.post(&format!("{path}/stop"), "<action/>").expect(409)),
-        "[Cannot stop VM. VM is not running.]"
-    );
+    lab.post(&format!("{path}/stop"), "<action/>").expect(200);
+    assert!(lab.get("/events?max=1").element("description").contains("is already Down, Stop VM was skipped"));
+    let disk = lab.get(&format!("{path}/diskattachments")).ids()[0].clone();
     lab.delete(&path).expect(200);
-    assert_eq!(lab.status(&path), "image_locked");
-    lab.seconds(10);
     lab.get(&path).expect(404);
+    assert_eq!(lab.status(&format!("/disks/{disk}")), "locked", "the images go later");
+    lab.seconds(10);
+    lab.get(&format!("/disks/{disk}")).expect(404);
+}
+
+#[test]
+fn who_does_not_wait_sees_the_vm_go() {
+    let mut lab = Lab::small();
+    let id = lab.vm("web", "fcos");
+    lab.delete(&format!("/vms/{id}?async=true")).expect(200);
+    assert_eq!(lab.status(&format!("/vms/{id}")), "image_locked");
+    lab.delete(&format!("/vms/{id}")).expect(409);
+    lab.seconds(10);
+    lab.get(&format!("/vms/{id}")).expect(404);
 }
 
 #[test]

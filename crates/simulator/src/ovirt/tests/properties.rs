@@ -62,7 +62,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         6 => (some.clone(), vm_action).prop_map(|(vm, action)| Deed::Vm(vm, action)),
         1 => (some.clone(), some.clone()).prop_map(|(vm, host)| Deed::MigrateTo(vm, host)),
         2 => (some.clone(), 1..6_u8).prop_map(|(vm, gib)| Deed::UpdateVm(vm, gib)),
-        2 => (some.clone(), prop::sample::select(vec!["", "?detach_only=true", "?force=true"])).prop_map(|(vm, how)| Deed::RemoveVm(vm, how)),
+        2 => (some.clone(), prop::sample::select(vec!["", "?async=true", "?detach_only=true", "?force=true"])).prop_map(|(vm, how)| Deed::RemoveVm(vm, how)),
         1 => some.clone().prop_map(Deed::CloneVm),
         3 => (any::<bool>(), 1..40_u8).prop_map(|(raw, gib)| Deed::AddDisk { raw, gib }),
         3 => (some.clone(), some.clone()).prop_map(|(vm, disk)| Deed::Attach(vm, disk)),
@@ -293,7 +293,8 @@ fn check(state: &State) {
             let template = state.templates.get(template).expect("a template's disk goes with it");
             assert!(template.disks.iter().any(|attachment| attachment.disk == disk.id));
         }
-        if let Some(base) = disk.backing {
+        let going = state.operations.values().any(|operation| operation.work.removes(disk.id));
+        if let Some(base) = disk.backing.filter(|_| !going) {
             assert!(state.disks.contains(base), "what {} lies on is gone", disk.name);
         }
         if disk.status == DiskStatus::Locked {

@@ -17,6 +17,7 @@ const REMOVE: Attempt = attempt("remove", "VM");
 pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
     let force = call.params.flag("force").unwrap_or(false);
     let detach = call.params.flag("detach_only").unwrap_or(false);
+    let asynchronous = call.params.flag("async").unwrap_or(false);
     let state = &mut *call.state;
     let vm = idle(state, id, REMOVE)?;
     if vm.config.bool("delete_protected") == Some(true) {
@@ -66,8 +67,15 @@ pub(crate) fn remove(call: &mut Call, id: Id) -> Outcome {
         removal::finish_vm(state, id);
         return Ok(Done::Removed { job: Some(job) });
     }
-    operations::lock_disks_of(state, id);
-    power::due(state, id, Event::Lock);
-    let job = operations::begin(state, &description, Work::RemoveVm { vm: id }, delays::VM_REMOVE);
+    // The engine forgets the VM before it answers, and the images are removed later. Only who does not even wait for that
+    // may still see the VM, locked.
+    let work = if asynchronous {
+        operations::lock_disks_of(state, id);
+        power::due(state, id, Event::Lock);
+        Work::RemoveVm { vm: id }
+    } else {
+        Work::RemoveDisks { disks: removal::drop_vm_before_disks(state, id) }
+    };
+    let job = operations::begin(state, &description, work, delays::VM_REMOVE);
     Ok(Done::Removed { job: Some(job) })
 }
