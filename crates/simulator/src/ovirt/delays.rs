@@ -54,7 +54,8 @@ pub(crate) const SNAPSHOT_REMOVE: Duration = secs(12);
 /// Going back to a snapshot.
 pub(crate) const SNAPSHOT_RESTORE: Duration = secs(8);
 
-/// A transfer until its ticket is with a host: `initializing` → `transferring`.
+/// A transfer that is resumed, or begun on a slow engine, until its ticket is with a host: `resuming` or `initializing` →
+/// `transferring`.
 pub(crate) const TRANSFER_SETUP: Duration = secs(4);
 /// Verifying an image after the transfer: `finalizing_success` → `finished_success`.
 pub(crate) const TRANSFER_FINALIZE: Duration = secs(5);

@@ -8,6 +8,8 @@ use super::table::Id;
 
 /// What an image in a file occupies before anything is written into it.
 const EMPTY_FILE_IMAGE: u64 = 200_704;
+/// What a file without any content occupies: its first block.
+const EMPTY_RAW_FILE: u64 = 4096;
 /// What a thin volume on a block device occupies at first.
 const BLOCK_EXTENT: u64 = 1 << 30;
 
@@ -72,7 +74,7 @@ pub(crate) fn initial_bytes(
         (true, DiskFormat::Cow, true) => initial.max(BLOCK_EXTENT).min(provisioned.max(BLOCK_EXTENT)),
         (true, DiskFormat::Raw, true) => provisioned,
         (true, DiskFormat::Cow, false) => EMPTY_FILE_IMAGE,
-        (true, DiskFormat::Raw, false) => 0,
+        (true, DiskFormat::Raw, false) => EMPTY_RAW_FILE,
     }
 }
 

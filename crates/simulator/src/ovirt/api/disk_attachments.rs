@@ -76,7 +76,8 @@ pub(crate) fn add(call: &mut Call, vm: Id) -> Outcome {
     let attachment = Attachment {
         disk,
         interface: interface.into(),
-        active: tree.bool("active").unwrap_or(true),
+        // A new disk is plugged in unless the client objects; one that exists only if the client asks for it.
+        active: tree.bool("active").unwrap_or(existing.is_none()),
         bootable,
         pass_discard: tree.bool("pass_discard").unwrap_or(false),
         read_only: tree.bool("read_only").unwrap_or(false),

@@ -83,6 +83,14 @@ fn slowness_stretches_what_a_call_starts_and_nothing_else() {
     lab.post(&format!("/vms/{vm}/stop"), "<action/>").expect(200);
     lab.seconds(5);
     assert_eq!(lab.status(&format!("/vms/{vm}")), "down");
+    let disk = lab.disk("d", 1);
+    lab.injection = Some(Injection::SlowState(10));
+    let transfer = format!("<image_transfer><disk id=\"{disk}\"/></image_transfer>");
+    let transfer = lab.post("/imagetransfers", &transfer).expect(201);
+    assert_eq!(transfer.element("phase"), "initializing");
+    assert!(!transfer.text.contains("transfer_url"));
+    lab.seconds(41);
+    assert_eq!(lab.get(&format!("/imagetransfers/{}", transfer.id())).element("phase"), "transferring");
 }
 
 #[test]

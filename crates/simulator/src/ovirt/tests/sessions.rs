@@ -132,7 +132,7 @@ fn the_services_beside_the_api_answer() {
     lab.send("GET", &format!("{pki}?resource=nonsense&format=X509-PEM-CA"), &[], b"").expect(400);
     lab.send("GET", &format!("{pki}?resource=ca-certificate&format=DER"), &[], b"").expect(400);
     let welcome = lab.send("GET", "/ovirt-engine", &[("accept", "application/xml")], b"").expect(302);
-    let login = lab.send("GET", &welcome.header("location").unwrap().to_owned(), &[], b"").expect(302);
+    let login = lab.send("GET", welcome.header("location").unwrap(), &[], b"").expect(302);
     assert_eq!(login.header("location"), Some("/ovirt-engine/"), "who forgot /api goes round in circles");
     lab.send("GET", "/ovirt-engine/", &[("accept", "text/html")], b"").expect(200);
     lab.send("GET", "/ovirt-engine/nonsense", &[], b"").expect(404);

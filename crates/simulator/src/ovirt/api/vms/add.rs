@@ -60,7 +60,12 @@ pub(crate) fn add(call: &mut Call) -> Outcome {
     if let Some(size) = instance_type.and_then(|id| state.instance_types.get(id)) {
         config = sized(&config, &size.config, overcommit, ADD)?;
     }
-    let config = sized(&config, &configurable(&tree), overcommit, ADD)?;
+    let mut wanted = configurable(&tree);
+    if template == NIL && !wanted.has("soundcard_enabled") {
+        // Where no template says otherwise, a VM gets the devices that its operating system can use.
+        wanted.set("soundcard_enabled", true);
+    }
+    let config = sized(&config, &wanted, overcommit, ADD)?;
     let placement = placement(state, &tree, Placement { affinity: VmAffinity::Migratable, hosts: Vec::new() })?;
     let quota = refs::reference_quota(state, &tree)?.or_else(|| quota::usual(state, state.data_center_of(cluster)));
     let cpu_profile = match refs::reference(state, &tree, "cpu_profile", Kind::CpuProfile)? {
