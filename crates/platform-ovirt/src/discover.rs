@@ -1,12 +1,12 @@
 //! Finds everything in an engine that carries a cluster's mark.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use landfall_platform::{Discover, InfraId, StepError, StepId, StepSpec};
 
 use crate::{
-    Client, Error,
+    Client, Error, client,
     machines::{Size, Vm},
     mark::Mark,
     plan::{TEMPLATE_STEP, image_name},
@@ -28,10 +28,13 @@ impl Discovery {
         Self { client, mark: Mark::new(infra_id.clone()) }
     }
 
-    /// Names of all machines of the cluster.
-    async fn vm_names(&self) -> Result<Vec<String>, Error> {
-        let vms = self.client.vms_named(&self.mark.name("")).await?;
-        Ok(vms.into_iter().filter(|vm| self.mark.is_on(&vm.description)).map(|vm| vm.name).collect())
+    /// Names of all machines of the cluster, those included of which only disks are left.
+    async fn vm_names(&self) -> Result<BTreeSet<String>, Error> {
+        let prefix = self.mark.name("");
+        let vms = self.client.vms_named(&prefix).await?;
+        let disks = self.client.loose_disks(&prefix).await?;
+        let marked = vms.iter().filter(|vm| self.mark.is_on(&vm.description)).map(|vm| vm.name.as_str());
+        Ok(marked.chain(disks.iter().filter_map(client::Disk::machine)).map(str::to_owned).collect())
     }
 
     fn vm(&self, name: &str) -> StepSpec {
@@ -99,10 +102,9 @@ impl Discovery {
 impl Discover for Discovery {
     async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
         let mut vms = self.vm_names().await?;
-        let all = vms.len();
-        vms.retain(|name| *name != image_name(&self.mark));
+        let machine_of_image = vms.remove(&image_name(&self.mark));
         let mut rest = self.affinity_groups().await?;
-        rest.extend(self.template(vms.len() < all).await?);
+        rest.extend(self.template(machine_of_image).await?);
         rest.extend(self.tag().await?);
         // Machines go first: a tag or a group that is gone would leave them harder to find, and a template with thin
         // machines cannot be removed.

@@ -1,38 +1,37 @@
-//! All machines of a cluster, watched with one call for all of them.
+//! All machines and disks of a cluster, watched with one call for all of them.
 //!
 //! Many steps wait for their machines at the same time. Each of them asking the engine would be one call per machine and
 //! second; so whoever waits shares what the last listing said, and asks for a new one only if nobody has of late.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use landfall_platform::InfraId;
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::{Client, Error, client::Vm};
+use crate::{
+    Client, Error,
+    client::{Disk, Vm},
+};
 
-/// All machines of one cluster.
+/// All machines and disks of one cluster.
 #[derive(Clone)]
 pub struct Fleet {
     client: Arc<Client>,
     prefix: String,
-    interval: Duration,
-    last: Arc<Mutex<Option<Listing>>>,
-}
-
-struct Listing {
-    at: Instant,
-    vms: Arc<Vec<Vm>>,
+    vms: Listings<Vm>,
+    loose_disks: Listings<Disk>,
 }
 
 impl Fleet {
-    /// The machines of a cluster, listed at most once per interval for those who wait.
+    /// What a cluster has, listed at most once per interval for those who wait.
     pub fn new(client: Arc<Client>, infra_id: &InfraId, interval: Duration) -> Self {
-        Self { client, prefix: format!("{infra_id}-"), interval, last: Arc::default() }
+        let (vms, loose_disks) = (Listings::new(interval), Listings::new(interval));
+        Self { client, prefix: format!("{infra_id}-"), vms, loose_disks }
     }
 
     /// All machines, as they are now.
     pub async fn list(&self) -> Result<Arc<Vec<Vm>>, Error> {
-        self.since(Instant::now()).await
+        self.vms.since(Instant::now(), || self.client.vms_named(&self.prefix)).await
     }
 
     /// The machine with a name, as it is now.
@@ -47,10 +46,58 @@ impl Fleet {
         name: &str,
         mut judge: impl FnMut(Option<&Vm>) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
+        let judge = |vms: &[Vm]| judge(vms.iter().find(|vm| vm.name == name));
+        self.vms.wait(|| self.client.vms_named(&self.prefix), judge).await
+    }
+
+    /// Waits until the disks that were made for a machine, and hang on none, are as wanted.
+    pub async fn wait_for_loose_disks<T>(
+        &self,
+        machine: &str,
+        mut judge: impl FnMut(&[&Disk]) -> Option<T>,
+    ) -> Result<T, Error> {
+        let judge = |disks: &[Disk]| {
+            let own: Vec<_> = disks.iter().filter(|disk| disk.machine() == Some(machine)).collect();
+            Ok(judge(&own))
+        };
+        self.loose_disks.wait(|| self.client.loose_disks(&self.prefix), judge).await
+    }
+}
+
+/// The last listing of one kind of thing, shared by all who look at it.
+struct Listings<T> {
+    interval: Duration,
+    last: Arc<Mutex<Option<Listing<T>>>>,
+}
+
+struct Listing<T> {
+    at: Instant,
+    found: Arc<Vec<T>>,
+}
+
+impl<T> Clone for Listings<T> {
+    fn clone(&self) -> Self {
+        Self { interval: self.interval, last: Arc::clone(&self.last) }
+    }
+}
+
+impl<T> Listings<T> {
+    fn new(interval: Duration) -> Self {
+        Self { interval, last: Arc::default() }
+    }
+
+    async fn wait<V, F>(
+        &self,
+        list: impl Fn() -> F,
+        mut judge: impl FnMut(&[T]) -> Result<Option<V>, Error>,
+    ) -> Result<V, Error>
+    where
+        F: Future<Output = Result<Vec<T>, Error>>,
+    {
         let mut not_before = Instant::now();
         loop {
-            let vms = self.since(not_before).await?;
-            if let Some(verdict) = judge(vms.iter().find(|vm| vm.name == name))? {
+            let found = self.since(not_before, &list).await?;
+            if let Some(verdict) = judge(&found)? {
                 return Ok(verdict);
             }
             not_before = Instant::now() + self.interval;
@@ -61,14 +108,17 @@ impl Fleet {
     }
 
     /// A listing that was begun at the given time or later. Those who ask while one is under way get the same.
-    async fn since(&self, not_before: Instant) -> Result<Arc<Vec<Vm>>, Error> {
+    async fn since<F>(&self, not_before: Instant, list: impl Fn() -> F) -> Result<Arc<Vec<T>>, Error>
+    where
+        F: Future<Output = Result<Vec<T>, Error>>,
+    {
         let mut last = self.last.lock().await;
         if let Some(listing) = last.as_ref().filter(|listing| listing.at >= not_before) {
-            return Ok(Arc::clone(&listing.vms));
+            return Ok(Arc::clone(&listing.found));
         }
         let at = Instant::now();
-        let vms = Arc::new(self.client.vms_named(&self.prefix).await?);
-        *last = Some(Listing { at, vms: Arc::clone(&vms) });
-        Ok(vms)
+        let found = Arc::new(list().await?);
+        *last = Some(Listing { at, found: Arc::clone(&found) });
+        Ok(found)
     }
 }

@@ -20,9 +20,9 @@ use crate::{
     steps::{AffinityGroup, Desired, Tag, Template},
 };
 
-/// Machines that are made at once. An engine copies disks of many machines side by side, but each copy holds a connection to
-/// the storage.
-const MACHINES_AT_ONCE: usize = 12;
+/// Machines that are made at once. The engine queues the copies that its storage cannot take; this bounds what is asked of it
+/// at a time.
+const MACHINES_AT_ONCE: usize = 64;
 /// The bootstrap machine lives for minutes and holds one control plane and etcd member.
 pub(crate) const BOOTSTRAP_MEMORY_MIB: u32 = 8192;
 const BOOTSTRAP_SIZE: Size = Size::Custom {

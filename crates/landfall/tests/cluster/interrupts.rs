@@ -30,10 +30,12 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
 
     // While the API is waited for.
     let mut process = install.start(&["create", "cluster"]);
-    process.until("the wait for the API", || {
+    process.until("nothing but the wait for the API", || {
         let journal = install.journal();
-        let wait = journal.entry(&"wait/api".into()).map(|entry| entry.state);
-        if wait == Some(State::Ensuring) { Ok(()) } else { Err(format!("{wait:?}")) }
+        let state = |id: &str| journal.entry(&id.into()).map(|entry| entry.state);
+        let made = ["vm/bootstrap", "vm/master-0", "vm/worker-0"].iter().all(|id| state(id) == Some(State::Done));
+        let wait = state("wait/api");
+        if made && wait == Some(State::Ensuring) { Ok(()) } else { Err(format!("made: {made}, wait: {wait:?}")) }
     });
     process.interrupt();
     let run = process.wait();

@@ -28,6 +28,21 @@ pub struct Disk {
     pub actual_size: u64,
 }
 
+impl Disk {
+    /// What the disks of a machine are called. The name tells them from those that others attach to it.
+    pub fn name_of(machine: &str, index: usize) -> String {
+        format!("{machine}{INFIX}{index}")
+    }
+
+    /// The name of the machine that the disk was made for.
+    pub fn machine(&self) -> Option<&str> {
+        let (machine, index) = self.alias.rsplit_once(INFIX)?;
+        index.parse::<usize>().is_ok().then_some(machine)
+    }
+}
+
+const INFIX: &str = "-disk";
+
 #[derive(Deserialize)]
 struct Disks {
     #[serde(default)]
@@ -39,6 +54,13 @@ impl Client {
     pub async fn disks_named(&self, name: &str) -> Result<Vec<Disk>, Error> {
         let Disks { disk } = self.get(&search("disks", &format!("name=\"{name}\""))).await?;
         Ok(disk.into_iter().filter(|disk| disk.alias == name).collect())
+    }
+
+    /// Disks that were made for machines whose names begin with a text, and that hang on no machine: one call, however many
+    /// there are. The engine forgets a machine at once when it is deleted, and removes its disks afterwards.
+    pub async fn loose_disks(&self, prefix: &str) -> Result<Vec<Disk>, Error> {
+        let Disks { disk } = self.get(&search("disks", &format!("name={prefix}* and number_of_vms=0"))).await?;
+        Ok(disk.into_iter().filter(|disk| disk.machine().is_some_and(|machine| machine.starts_with(prefix))).collect())
     }
 
     /// The disk with an id, if it exists.

@@ -160,11 +160,10 @@ impl Vm {
     /// Disks that it was not made with, and that are not deleted with it: volumes of workloads, or whatever people attached.
     /// Its own are the one that it boots from, and those that are named after it.
     pub fn foreign_disks(&self) -> impl Iterator<Item = &Disk> {
-        let own = format!("{}-disk", self.name);
         self.disk_attachments
             .disk_attachment
             .iter()
-            .filter(move |attachment| !attachment.bootable && !attachment.disk.alias.starts_with(&own))
+            .filter(|attachment| !attachment.bootable && attachment.disk.machine() != Some(&self.name))
             .map(|attachment| &attachment.disk)
     }
 

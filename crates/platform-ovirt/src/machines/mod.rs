@@ -64,18 +64,12 @@ impl landfall_platform::Machines for Machines {
     }
 
     async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError> {
-        let Some(vm) = self.ours(name).await? else { return Ok(()) };
-        progress("stopping".to_owned());
-        self.stop(&vm).await?;
-        let Some(vm) = self.off_or_gone(name).await? else { return Ok(()) };
-        for disk in vm.foreign_disks() {
-            progress(format!("keeping disk {}", disk.alias));
-            self.site.client.detach_disk(&vm, disk).await?;
+        match self.site.fleet.get(name).await? {
+            Some(vm) if !self.site.mark.is_on(&vm.description) => return Ok(()),
+            Some(vm) => self.take_down(&vm, progress).await?,
+            None => {}
         }
-        progress("deleting".to_owned());
-        self.site.client.delete_vm(&vm).await?;
-        self.site.fleet.wait(name, |vm| Ok(vm.is_none().then_some(()))).await?;
-        Ok(())
+        Ok(self.clear_disks(name, progress).await?)
     }
 }
 
@@ -83,6 +77,34 @@ impl Machines {
     /// The machine with a name, if it carries the cluster's mark.
     pub(crate) async fn ours(&self, name: &str) -> Result<Option<client::Vm>, Error> {
         Ok(self.site.fleet.get(name).await?.filter(|vm| self.site.mark.is_on(&vm.description)))
+    }
+
+    /// Stops a machine and deletes it.
+    async fn take_down(&self, vm: &client::Vm, progress: Progress<'_>) -> Result<(), Error> {
+        progress("stopping".to_owned());
+        self.stop(vm).await?;
+        let Some(vm) = self.off_or_gone(&vm.name).await? else { return Ok(()) };
+        for disk in vm.foreign_disks() {
+            progress(format!("keeping disk {}", disk.alias));
+            self.site.client.detach_disk(&vm, disk).await?;
+        }
+        progress("deleting".to_owned());
+        self.site.client.delete_vm(&vm).await?;
+        self.site.fleet.wait(&vm.name, |vm| Ok(vm.is_none().then_some(()))).await
+    }
+
+    /// Waits until the engine has removed the disks of a machine that is gone, and removes those that it left behind.
+    async fn clear_disks(&self, machine: &str, progress: Progress<'_>) -> Result<(), Error> {
+        loop {
+            // A disk that is locked is being removed.
+            let left = self.site.fleet.wait_for_loose_disks(machine, |disks| {
+                let left = disks.iter().find(|disk| disk.status != "locked").map(|&disk| disk.clone());
+                (left.is_some() || disks.is_empty()).then_some(left)
+            });
+            let Some(disk) = left.await? else { return Ok(()) };
+            progress(format!("deleting disk {}", disk.alias));
+            self.site.client.delete_disk(&disk).await?;
+        }
     }
 
     /// Switches a machine off at once, unless it is off or not yet made.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::client::{IGNITION_OS, TemplateDetails};
+use crate::client::{Disk, IGNITION_OS, TemplateDetails};
 
 const MIB: u64 = 1 << 20;
 
@@ -110,9 +110,9 @@ pub(super) fn body(desired: &Vm, template: &TemplateDetails, description: &str, 
     body
 }
 
-/// A disk of the template, as the machine is to have it. The name tells it from disks that others attach later.
+/// A disk of the template, as the machine is to have it.
 fn disk_body(desired: &Vm, template_disk_id: &str, index: usize) -> Value {
-    let name = format!("{}-disk{index}", desired.name);
+    let name = Disk::name_of(&desired.name, index);
     let mut disk = json!({ "id": template_disk_id, "name": name, "alias": name });
     if desired.clone {
         // A thin disk stays in the domain of the one that it is laid over, and has its format.
@@ -130,7 +130,6 @@ fn disk_body(desired: &Vm, template_disk_id: &str, index: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Disk;
 
     fn vm() -> Vm {
         Vm {
