@@ -56,6 +56,5 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 .PHONY: docs
 docs: ## Build the book into target/book.
 	scripts/setup build docs
-	mkdir -p docs/reference
-	cargo run --quiet --locked --package landfall -- docs > docs/reference/cli.md
+	cargo run --quiet --locked --package landfall -- docs --dir docs/reference
 	$(MDBOOK) build

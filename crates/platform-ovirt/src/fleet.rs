@@ -108,7 +108,7 @@ impl<T> Listings<T> {
     }
 
     /// A listing that was begun at the given time or later. Those who ask while one is under way get the same.
-    async fn since<F>(&self, not_before: Instant, list: impl Fn() -> F) -> Result<Arc<Vec<T>>, Error>
+    async fn since<F>(&self, not_before: Instant, fetch: impl Fn() -> F) -> Result<Arc<Vec<T>>, Error>
     where
         F: Future<Output = Result<Vec<T>, Error>>,
     {
@@ -117,7 +117,7 @@ impl<T> Listings<T> {
             return Ok(Arc::clone(&listing.found));
         }
         let at = Instant::now();
-        let found = Arc::new(list().await?);
+        let found = Arc::new(fetch().await?);
         *last = Some(Listing { at, found: Arc::clone(&found) });
         Ok(found)
     }

@@ -97,6 +97,13 @@ impl Evaluation {
         Self { stage, inputs, changed, files }
     }
 
+    /// What a file will be under the user's choices; nothing if it will not exist, or if it is not clear yet what it will be.
+    pub fn contents(&self, path: &str, choices: &Choices) -> Option<&File> {
+        let judged = self.files.get(path)?;
+        let outcome = judged.outcome(choices.named(path), choices.otherwise())?;
+        judged.contents(outcome)
+    }
+
     /// Applies the user's choices. Without a choice for every stale file there is no plan, so nothing can be written.
     pub fn settle(self, choices: &Choices) -> Result<Plan, Unsettled> {
         let Self { stage, inputs, changed, files } = self;
@@ -148,17 +155,20 @@ impl Judged {
     fn plan(self, outcome: Outcome) -> PlannedFile {
         let moves = outcome == Outcome::Remove || outcome == Outcome::Regenerate && self.sight.is_edited();
         let backup = if moves { self.on_disk.clone() } else { None };
-        let contents = match outcome {
-            Outcome::KeepEdited | Outcome::KeepStale | Outcome::Adopt => self.on_disk,
-            Outcome::KeepDeleted | Outcome::Remove => None,
-            Outcome::Generate | Outcome::Reuse | Outcome::Refresh | Outcome::Regenerate => self.rendered,
-        };
         PlannedFile {
             outcome,
-            contents,
+            contents: self.contents(outcome).cloned(),
             backup,
             before: self.sight.record_before(outcome),
             after: self.sight.record_after(outcome),
+        }
+    }
+
+    fn contents(&self, outcome: Outcome) -> Option<&File> {
+        match outcome {
+            Outcome::KeepEdited | Outcome::KeepStale | Outcome::Adopt => self.on_disk.as_ref(),
+            Outcome::KeepDeleted | Outcome::Remove => None,
+            Outcome::Generate | Outcome::Reuse | Outcome::Refresh | Outcome::Regenerate => self.rendered.as_ref(),
         }
     }
 

@@ -22,7 +22,8 @@ pub(crate) fn render(name: &str, config: NodeConfig) -> Result<Vec<u8>, Error> {
 /// The files that machines boot with, and the files that a user needs to reach the cluster.
 ///
 /// `manifests` are those of the install directory, the user's own included; they go to the bootstrap machine, which applies
-/// them.
+/// them. `edited` holds those of the files in `config-server/` that the user made their own: they are served in the place of
+/// what would be rendered.
 ///
 /// | file | what |
 /// |---|---|
@@ -36,26 +37,32 @@ pub fn ignition_configs(
     secrets: &Secrets,
     certificates: &Certificates,
     manifests: &FileSet,
+    edited: &FileSet,
 ) -> Result<FileSet, Error> {
     check_duplicates(manifests)?;
 
     // Masters serve workers, and the bootstrap machine serves both, so each config holds those of the roles it serves.
     let machines = KubernetesMachines { cluster, secrets, certificates };
-    let worker = machine::render(cluster, MachineRole::Worker, machines.pool(Role::Worker, &[])?)?;
-    let mut served = vec![(Role::Worker, worker)];
-    let master = machine::render(cluster, MachineRole::Master, machines.pool(Role::Master, &served)?)?;
-    served.push((Role::Master, master));
+    let mut files = FileSet::default();
+    let mut served = Vec::new();
+    for (role, machine_role) in [(Role::Worker, MachineRole::Worker), (Role::Master, MachineRole::Master)] {
+        let path = served_config(role);
+        let config = machine::render(cluster, machine_role, machines.pool(role, &served)?)?;
+        served.push((role, edited.get(&path).map_or_else(|| config.clone(), |file| file.contents.clone())));
+        // All private: their tokens and keys open the cluster.
+        files.insert(path, File::private(config));
+        files.insert(format!("{}.ign", role.name()), File::private(pointer_config(cluster, secrets, role)?));
+    }
     let bootstrap = machines.bootstrap(&served, manifests)?;
     let bootstrap = machine::render(cluster, MachineRole::Bootstrap, bootstrap)?;
 
-    let mut files = FileSet::default();
-    // All private: their tokens and keys open the cluster.
     files.insert("bootstrap.ign", File::private(bootstrap));
-    for (role, config) in served {
-        files.insert(format!("config-server/{}.ign", role.name()), File::private(config));
-        files.insert(format!("{}.ign", role.name()), File::private(pointer_config(cluster, secrets, role)?));
-    }
     files.insert("auth/kubeconfig", File::private(kubeconfig::admin(cluster, secrets, certificates)?));
     files.insert("metadata.json", File::public(ClusterMetadata::new(cluster, secrets).to_json()));
     Ok(files)
+}
+
+/// The file with the config that machines of a role are served.
+pub fn served_config(role: Role) -> String {
+    format!("config-server/{}.ign", role.name())
 }

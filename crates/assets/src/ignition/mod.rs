@@ -5,6 +5,6 @@ mod document;
 mod machine;
 mod pointer;
 
-pub use configs::ignition_configs;
 pub(crate) use configs::render;
+pub use configs::{ignition_configs, served_config};
 pub use pointer::{pointer_config, with_hostname};

@@ -120,7 +120,7 @@ impl Rendered {
         let certificates = Certificates::issue(&cluster, &secrets, now()).unwrap();
         let mut manifests = manifests(&cluster, &secrets, Some(&credentials())).unwrap();
         manifests.extend(extra);
-        let ignition = ignition_configs(&cluster, &secrets, &certificates, &manifests).unwrap();
+        let ignition = ignition_configs(&cluster, &secrets, &certificates, &manifests, &FileSet::default()).unwrap();
         Self { config, infra_id, secrets, certificates, manifests, ignition }
     }
 

@@ -125,9 +125,14 @@ fn an_object_in_two_manifests_is_refused() {
     let mut manifests = rendered.manifests.clone();
     manifests
         .insert("manifests/my-copy.yaml", rendered.manifests.get("manifests/01-cluster-info.yaml").unwrap().clone());
-    let error =
-        landfall_assets::ignition_configs(&rendered.cluster(), &rendered.secrets, &rendered.certificates, &manifests)
-            .unwrap_err();
+    let error = landfall_assets::ignition_configs(
+        &rendered.cluster(),
+        &rendered.secrets,
+        &rendered.certificates,
+        &manifests,
+        &FileSet::default(),
+    );
+    let error = error.unwrap_err();
     assert_eq!(
         error.to_string(),
         "ConfigMap kube-system/landfall is in manifests/01-cluster-info.yaml and in manifests/my-copy.yaml; \
@@ -140,7 +145,8 @@ fn a_version_without_known_digests_needs_them_from_the_user() {
     let rendered = Rendered::new(example());
     let render = |config: &landfall_config::InstallConfig| {
         let cluster = Cluster { config, infra_id: &rendered.infra_id };
-        landfall_assets::ignition_configs(&cluster, &rendered.secrets, &rendered.certificates, &rendered.manifests)
+        let Rendered { secrets, certificates, manifests, .. } = &rendered;
+        landfall_assets::ignition_configs(&cluster, secrets, certificates, manifests, &FileSet::default())
     };
     let mut config = example();
     config.version = Some("1.36.99".to_owned());

@@ -99,24 +99,29 @@ impl Site {
         Look { findings: found.findings, facts: found.facts.map(Facts) }
     }
 
-    /// The plan while there is a bootstrap machine: until the control plane is on the masters.
-    pub(crate) fn bootstrap_plan(&self, config: &InstallConfig, facts: &Facts) -> anyhow::Result<Plan> {
-        let plan = ovirt::plan(config, &self.infra_id, &facts.0, ovirt::Stage::Bootstrapping).and_then(|plan| {
-            let masters = masters(config).filter(|master| plan.step(master).is_some()).collect();
-            with_bootstrap_waits(&plan, config, &self.bootstrap, masters)
-        });
-        sound(plan)
-    }
-
-    /// The plan after that: until all nodes are ready.
-    pub(crate) fn final_plan(&self, config: &InstallConfig, facts: &Facts) -> anyhow::Result<Plan> {
-        let plan = ovirt::plan(config, &self.infra_id, &facts.0, ovirt::Stage::Pivoted);
-        sound(plan.and_then(|plan| with_final_wait(&plan, config)))
-    }
-
     /// What the platform's own log says about the cluster, newest first.
     pub(crate) async fn events(&self) -> anyhow::Result<Vec<String>> {
         Ok(self.engine.events_about(self.infra_id.as_str()).await?)
+    }
+}
+
+/// What is done to install a cluster. Pure: no platform is asked.
+pub(crate) struct Plans {
+    /// While there is a bootstrap machine: until the control plane is on the masters.
+    pub(crate) bootstrap: Plan,
+    /// After that: until all nodes are ready.
+    pub(crate) last: Plan,
+}
+
+impl Plans {
+    pub(crate) fn new(config: &InstallConfig, infra_id: &InfraId, facts: &Facts) -> anyhow::Result<Self> {
+        let plan = |stage| ovirt::plan(config, infra_id, &facts.0, stage);
+        let bootstrap = plan(ovirt::Stage::Bootstrapping).and_then(|plan| {
+            let masters = masters(config).filter(|master| plan.step(master).is_some()).collect();
+            with_bootstrap_waits(&plan, config, &bootstrap_step(), masters)
+        });
+        let last = plan(ovirt::Stage::Pivoted).and_then(|plan| with_final_wait(&plan, config));
+        Ok(Self { bootstrap: sound(bootstrap)?, last: sound(last)? })
     }
 }
 

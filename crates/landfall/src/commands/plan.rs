@@ -3,13 +3,13 @@
 use std::fmt;
 
 use clap::Args;
-use landfall_engine::Plan as Graph;
+use landfall_config::InstallConfig;
 use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{ClusterError, Facts, Look, Progress, Site, site},
+    cluster::{ClusterError, Facts, Look, Plans, Progress, bootstrap_step, site},
     context::Context,
     printer::Report,
     stages::Source,
@@ -30,11 +30,12 @@ pub(crate) struct Plan {
 #[serde(transparent)]
 struct Steps(Vec<Step>);
 
+/// A step as it is shown.
 #[derive(Serialize)]
-struct Step {
-    id: StepId,
-    title: String,
-    needs: Vec<StepId>,
+pub(crate) struct Step {
+    pub(crate) id: StepId,
+    pub(crate) title: String,
+    pub(crate) needs: Vec<StepId>,
     desired: serde_json::Value,
 }
 
@@ -59,18 +60,23 @@ impl fmt::Display for Steps {
 pub(crate) fn run(args: &Plan, context: &Context) -> anyhow::Result<()> {
     let dir = WorkDir::open(&context.globals.dir)?;
     let source = Source::read(&dir)?;
-    let infra_id = match dir.identity()? {
-        Some(identity) => identity.infra_id,
-        None => provisional(&source.config.metadata.name)?,
-    };
+    let infra_id = infra_id(&dir, &source)?;
     let site = site(source.config.platform.name(), &context.environment, &infra_id, FileSet::default())?;
     let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config));
     Progress::on_stderr(context).preflight(&findings);
     let problems = ClusterError::preflight(&findings).filter(|_| !args.skip_preflight);
     if let Some(facts) = facts.or_else(|| args.skip_preflight.then(Facts::assumed)) {
-        context.printer.report(&steps(&site, &source, &facts)?)?;
+        context.printer.report(&Steps(steps(&source.config, &infra_id, &facts)?))?;
     }
     problems.map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+/// The cluster's infra id, or one like it if it has none yet.
+pub(crate) fn infra_id(dir: &WorkDir, source: &Source) -> anyhow::Result<InfraId> {
+    match dir.identity()? {
+        Some(identity) => Ok(identity.infra_id),
+        None => provisional(&source.config.metadata.name),
+    }
 }
 
 /// An infra id for a cluster that has none yet: long as the real one will be.
@@ -81,21 +87,21 @@ fn provisional(name: &str) -> anyhow::Result<InfraId> {
 }
 
 /// All steps: those that need the bootstrap machine, its removal, and those that come after.
-fn steps(site: &Site, source: &Source, facts: &Facts) -> anyhow::Result<Steps> {
-    let first = site.bootstrap_plan(&source.config, facts)?;
-    let last = site.final_plan(&source.config, facts)?;
+pub(crate) fn steps(config: &InstallConfig, infra_id: &InfraId, facts: &Facts) -> anyhow::Result<Vec<Step>> {
+    let Plans { bootstrap: first, last } = Plans::new(config, infra_id, facts)?;
     let step = |spec: &StepSpec| Step {
         id: spec.id.clone(),
         title: spec.title.clone(),
         needs: spec.needs.clone(),
         desired: spec.desired.clone(),
     };
+    let is_last = |spec: &StepSpec| first.dependents(&spec.id).next().is_none();
     let removal = Step {
-        id: format!("remove/{}", site.bootstrap).into(),
+        id: format!("remove/{}", bootstrap_step()).into(),
         title: "the bootstrap machine is removed".to_owned(),
-        needs: first.steps().map(|spec| spec.id.clone()).collect(),
+        needs: first.steps().filter(|spec| is_last(spec)).map(|spec| spec.id.clone()).collect(),
         desired: serde_json::Value::Null,
     };
-    let after = |last: &Graph| last.steps().filter(|spec| first.step(&spec.id).is_none()).map(step).collect::<Vec<_>>();
-    Ok(Steps(first.steps().map(step).chain([removal]).chain(after(&last)).collect()))
+    let after = last.steps().filter(|spec| first.step(&spec.id).is_none());
+    Ok(first.steps().map(step).chain([removal]).chain(after.map(step)).collect())
 }

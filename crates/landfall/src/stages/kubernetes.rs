@@ -1,9 +1,11 @@
 //! Distribution `kubernetes`: everything is rendered here.
 
 use jiff::Timestamp;
-use landfall_assets::{Certificates, Cluster, Credentials, IssuedCertificate, Secrets, ignition_configs, manifests};
-use landfall_config::InstallConfig;
-use landfall_platform::{FileSet, InfraId};
+use landfall_assets::{
+    Certificates, Cluster, Credentials, IssuedCertificate, Secrets, ignition_configs, manifests, served_config,
+};
+use landfall_config::{InstallConfig, Role};
+use landfall_platform::{File, FileSet, InfraId};
 use landfall_workdir::{Identity, Inputs, Plan, Rendering};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha20Rng;
@@ -25,6 +27,7 @@ pub(super) struct Kubernetes<'a> {
     /// Whether identity and secrets were made in this run.
     new: bool,
     inputs: Inputs,
+    blanks: Blanks,
     now: Timestamp,
 }
 
@@ -50,7 +53,7 @@ impl<'a> Kubernetes<'a> {
             Secrets::from_files(&desk.dir.read_directory(SECRETS)?)?
         };
         let inputs = inputs.with("secrets", digest(&secrets.to_files()));
-        Ok(Self { config, identity, secrets, new, inputs, now })
+        Ok(Self { config, identity, secrets, new, inputs, blanks: Blanks::default(), now })
     }
 
     fn cluster(&self) -> Cluster<'_> {
@@ -60,19 +63,36 @@ impl<'a> Kubernetes<'a> {
 
 impl Renderer for Kubernetes<'_> {
     fn manifests(&mut self, desk: &Desk<'_>, credentials: Option<&Credentials>) -> anyhow::Result<Plan> {
-        let rendered = manifests(&self.cluster(), &self.secrets, credentials)?;
+        let render = |credentials| manifests(&self.cluster(), &self.secrets, credentials);
+        let rendered = render(credentials)?;
+        let template = render(credentials.map(blank).as_ref())?;
         let inputs = self.inputs.clone().with("credentials", credentials::digest(credentials));
-        desk.settle(MANIFESTS, &Rendering::stable(rendered), inputs)
+        let plan = desk.settle(MANIFESTS, &Rendering::with_template(rendered.clone(), &template), inputs)?;
+        self.blanks = Blanks { rendered, template };
+        Ok(plan)
     }
 
     fn ignition_configs(&mut self, desk: &Desk<'_>, manifests: &FileSet) -> anyhow::Result<Plan> {
         let cluster = self.cluster();
         let certificates = Certificates::issue(&cluster, &self.secrets, self.now)?;
-        let render = |certificates| ignition_configs(&cluster, &self.secrets, certificates, manifests);
-        let rendered = render(&certificates)?;
-        let template = render(&placeholders(&certificates))?;
+        let (placeholders, blank_manifests) = (placeholders(&certificates), self.blanks.put_into(manifests));
+        let mut edited = FileSet::default();
+        // Without edits: whoever edits a config that others hold copies of wants the copies to follow.
+        let template = ignition_configs(&cluster, &self.secrets, &placeholders, &blank_manifests, &edited)?;
+        let render = |edited: &FileSet| -> anyhow::Result<Rendering> {
+            let rendered = ignition_configs(&cluster, &self.secrets, &certificates, manifests, edited)?;
+            Ok(Rendering::with_template(rendered, &template))
+        };
+        let mut rendering = render(&edited)?;
+        // Masters hold what workers are served, so the worker's config comes first.
+        for path in [Role::Worker, Role::Master].map(served_config) {
+            if let Some(edit) = desk.edit(IGNITION_CONFIGS, &rendering, &path)? {
+                edited.insert(path, edit);
+                rendering = render(&edited)?;
+            }
+        }
         let inputs = self.inputs.clone().with(MANIFESTS.name, digest(manifests));
-        desk.settle(IGNITION_CONFIGS, &Rendering::with_template(rendered, &template), inputs)
+        desk.settle(IGNITION_CONFIGS, &rendering, inputs)
     }
 
     fn identity(&self) -> Option<&Identity> {
@@ -82,6 +102,30 @@ impl Renderer for Kubernetes<'_> {
     fn own_files(&self) -> FileSet {
         if self.new { self.secrets.to_files() } else { FileSet::default() }
     }
+}
+
+/// The manifests as rendered, and with placeholders in the place of what changes without making them out of date.
+#[derive(Default)]
+struct Blanks {
+    rendered: FileSet,
+    template: FileSet,
+}
+
+impl Blanks {
+    /// The manifests that will be used, with placeholders in all that are used as they were rendered.
+    fn put_into(&self, manifests: &FileSet) -> FileSet {
+        let blank = |(path, file): (&str, &File)| {
+            let unchanged = self.rendered.get(path) == Some(file);
+            let template = self.template.get(path).filter(|_| unchanged);
+            (path.to_owned(), template.unwrap_or(file).clone())
+        };
+        manifests.iter().map(blank).collect()
+    }
+}
+
+/// What is rendered in the place of credentials: another password makes nothing out of date, it takes the place of the old.
+fn blank(credentials: &Credentials) -> Credentials {
+    credentials.keys().map(|key| (key.clone(), "what the credentials file says\n".to_owned())).collect()
 }
 
 /// What is rendered in the place of certificates, to tell whether anything else has changed.

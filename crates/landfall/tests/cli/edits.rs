@@ -6,7 +6,12 @@ const OWN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, names
 
 /// The contents of all files on the bootstrap machine, as far as they are text.
 fn bootstrap_files(context: &TestContext) -> String {
-    let config: serde_json::Value = serde_json::from_str(&context.read("bootstrap.ign")).unwrap();
+    files_in(&context.read("bootstrap.ign"))
+}
+
+/// The contents of all files of an Ignition config, as far as they are text.
+fn files_in(config: &str) -> String {
+    let config: serde_json::Value = serde_json::from_str(config).unwrap();
     let files = config["storage"]["files"].as_array().unwrap();
     let decode = |file: &serde_json::Value| {
         let url = file["contents"]["source"].as_str()?;
@@ -22,6 +27,26 @@ fn bootstrap_files(context: &TestContext) -> String {
         Some(text)
     };
     files.iter().filter_map(decode).collect()
+}
+
+#[test]
+fn an_edit_of_what_is_served_reaches_all_who_serve_it() {
+    let context = TestContext::new();
+    context.ok(&["create", "ignition-configs"]);
+    let pristine = context.read("config-server/worker.ign");
+    let edited = pristine.replacen('{', "{ ", 1);
+    assert_ne!(edited, pristine);
+    context.write("config-server/worker.ign", &edited);
+    let run = context.ok(&["create", "ignition-configs"]);
+    assert!(run.stderr.contains("config-server/worker.ign: you edited it; it is used as it is"), "{}", run.stderr);
+    assert_eq!(context.read("config-server/worker.ign"), edited);
+    let master = context.read("config-server/master.ign");
+    assert!(files_in(&master).contains(&edited), "masters serve workers");
+    assert!(bootstrap_files(&context).contains(&edited) && bootstrap_files(&context).contains(&master));
+
+    context.ok(&["create", "ignition-configs", "--regenerate=config-server/worker.ign"]);
+    assert!(!bootstrap_files(&context).contains(&edited), "what was undone is served no more");
+    assert!(bootstrap_files(&context).contains(&context.read("config-server/worker.ign")));
 }
 
 #[test]

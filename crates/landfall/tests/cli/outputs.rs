@@ -40,6 +40,18 @@ fn graph_as_dot_for_graphviz() {
 }
 
 #[test]
+fn graph_of_the_steps_that_a_config_asks_for() {
+    let context = TestContext::new();
+    let dot = context.ok(&["graph", "steps"]).stdout;
+    for step in ["vm/bootstrap", "vm/master-2", "vm/worker-1", "remove/vm/bootstrap", "wait/nodes"] {
+        assert!(dot.contains(&format!("\"{step}")), "{step}: {dot}");
+    }
+    let run = TestContext::empty().run(&["graph", "steps"]);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("install-config.yaml"), "{}", run.stderr);
+}
+
+#[test]
 fn graph_as_svg_for_anybody() {
     let context = TestContext::empty();
     let svg = context.ok(&["graph", "--format", "svg"]).stdout;

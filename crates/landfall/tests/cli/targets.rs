@@ -104,4 +104,15 @@ fn credentials_reach_the_manifests_and_only_them() {
     assert!(run.stderr.contains("chmod 600"), "others can read the file: {}", run.stderr);
     let manifest = context.read("manifests/20-credentials.yaml");
     assert!(manifest.contains("ovirt_password: aHVudGVyMi1vZi10aGUtZW5naW5l"), "{manifest}");
+
+    // Another password makes nothing out of date: it takes the place of the old one, and nobody is asked.
+    context.ok(&["create", "ignition-configs"]);
+    let bootstrap = context.read("bootstrap.ign");
+    let credentials = credentials.replace("hunter2-of-the-engine", "swordfish");
+    std::fs::write(context.home().join(".ovirt/ovirt-config.yaml"), credentials).unwrap();
+    context.ok(&["create", "ignition-configs"]);
+    let manifest = context.read("manifests/20-credentials.yaml");
+    assert!(manifest.contains("ovirt_password: c3dvcmRmaXNo"), "{manifest}");
+    assert_ne!(context.read("bootstrap.ign"), bootstrap);
+    assert_eq!(context.ok(&["status", "--output", "json"]).json()["stages"][1]["files"]["bootstrap.ign"], "unchanged");
 }

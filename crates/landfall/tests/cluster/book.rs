@@ -12,7 +12,8 @@ use crate::{
     network::Network,
 };
 
-const PAGE: &str = include_str!("../../../../docs/platforms/ovirt.md");
+const OVIRT: &str = include_str!("../../../../docs/platforms/ovirt.md");
+const GUIDE: &str = include_str!("../../../../docs/guide.md");
 /// The loopback network of the example.
 const EXAMPLE_NETWORK: &str = "127.66.0.";
 
@@ -20,7 +21,8 @@ const EXAMPLE_NETWORK: &str = "127.66.0.";
 fn commands(page: &str) -> Vec<(String, Vec<String>)> {
     let mut commands: Vec<(String, Vec<String>)> = Vec::new();
     for block in page.split("```console\n").skip(1) {
-        for line in block.split("```").next().unwrap_or_default().lines() {
+        let block = block.split("```").next().unwrap_or_default().replace("\\\n", "");
+        for line in block.lines() {
             match line.strip_prefix("$ ") {
                 Some(command) => commands.push((command.to_owned(), Vec::new())),
                 None => commands.last_mut().expect("a block begins with a command").1.push(line.to_owned()),
@@ -42,8 +44,8 @@ fn shows(output: &str, line: &str, from: usize) -> Option<usize> {
     Some(at)
 }
 
-/// A directory as the page assumes it: the example, and the program in the path.
-fn site(temp: &Path, network: &Network) -> String {
+/// A directory as the pages assume it: the example, and the program in the path. Returns the page for the given network.
+fn site(page: &str, temp: &Path, network: &Network) -> String {
     let own = network.address(0, 0).to_string();
     let own = own.trim_end_matches('0');
     fs::create_dir_all(temp.join("examples/ovirt")).unwrap();
@@ -51,7 +53,7 @@ fn site(temp: &Path, network: &Network) -> String {
     fs::write(temp.join("examples/ovirt/install-config.yaml"), EXAMPLE.replace(EXAMPLE_NETWORK, own)).unwrap();
     std::os::unix::fs::symlink(BINARY, temp.join("bin/landfall")).unwrap();
     // Only this test must not meet other simulators: a user has one.
-    PAGE.replace(EXAMPLE_NETWORK, own).replace(
+    page.replace(EXAMPLE_NETWORK, own).replace(
         "landfall sim ovirt --time-scale 20",
         &format!("landfall sim ovirt --guest-network {} --time-scale 200", network.cidr()),
     )
@@ -59,15 +61,26 @@ fn site(temp: &Path, network: &Network) -> String {
 
 #[test]
 fn the_walk_on_the_simulator_is_as_the_page_shows_it() {
+    run(OVIRT, 8);
+}
+
+#[test]
+fn the_first_targets_are_as_the_guide_shows_them() {
+    run(GUIDE, 5);
+}
+
+/// Runs the commands of a page, of which there are at least `least`, and looks for what the page shows of their outputs.
+fn run(page: &str, least: usize) {
     let temp = tempfile::tempdir().unwrap();
     let network = Network::claim();
-    let page = site(temp.path(), &network);
+    let page = site(page, temp.path(), &network);
     let commands = commands(&page);
-    assert!(commands.len() > 8, "{commands:?}");
+    assert!(commands.len() >= least, "{commands:?}");
     let mut script = String::from("set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n");
     for (number, (command, _)) in commands.iter().enumerate() {
         // Background jobs and exports belong to the shell itself.
-        let redirect = if command.ends_with('&') || command.starts_with("kill ") || command.starts_with("export ") {
+        let redirected = command.ends_with('&') || command.contains(" > ");
+        let redirect = if redirected || command.starts_with("kill ") || command.starts_with("export ") {
             String::new()
         } else {
             format!(" > out-{number} 2>&1")

@@ -33,7 +33,7 @@ impl Assets {
         let certificates = Certificates::issue(&cluster, &secrets, Timestamp::now()).unwrap();
         let credentials: Credentials = [("ovirt_password".to_owned(), "s3cret".to_owned())].into();
         let manifests = manifests(&cluster, &secrets, Some(&credentials)).unwrap();
-        let files = ignition_configs(&cluster, &secrets, &certificates, &manifests).unwrap();
+        let files = ignition_configs(&cluster, &secrets, &certificates, &manifests, &FileSet::default()).unwrap();
         Self { vip, infra_id, files, secrets, certificates }
     }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{Derive, summary};
 use crate::{
-    cluster::{Binder, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Progress, Site, api, preflight, site},
+    cluster::{Binder, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, api, preflight, site},
     commands::nodes::Nodes,
     context::Context,
     error::Error,
@@ -113,9 +113,9 @@ impl Installation<'_> {
             cancel: interrupt.token(),
         };
 
+        let plans = Plans::new(config, self.infra_id, &facts)?;
         if !is_pivoted(&before, self.site) {
-            let plan = self.site.bootstrap_plan(config, &facts)?;
-            let applied = apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from);
+            let applied = apply(&plans.bootstrap, &bind, &journal, &options).await.map_err(ClusterError::from);
             if let Err(ClusterError::Bootstrap(_)) = &applied {
                 self.gather().await;
             }
@@ -125,8 +125,7 @@ impl Installation<'_> {
         retire(std::slice::from_ref(&self.site.bootstrap), &bind, &journal, &options)
             .await
             .map_err(ClusterError::Retirement)?;
-        let plan = self.site.final_plan(config, &facts)?;
-        apply(&plan, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+        apply(&plans.last, &bind, &journal, &options).await.map_err(ClusterError::from)?;
 
         let nodes = api.nodes().await?;
         self.tell(&nodes)

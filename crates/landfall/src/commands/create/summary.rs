@@ -94,10 +94,6 @@ fn remark(path: &str, outcome: Outcome) -> Option<String> {
     Some(match outcome {
         Outcome::Generate | Outcome::Reuse | Outcome::Refresh => return None,
         Outcome::Regenerate => "written anew".to_owned(),
-        // The bootstrap machine serves its own copy.
-        Outcome::KeepEdited if path.starts_with("config-server/") => {
-            "you edited it, but machines get the copy in bootstrap.ign; edit it there".to_owned()
-        }
         Outcome::KeepEdited => "you edited it; it is used as it is".to_owned(),
         Outcome::KeepStale => "out of date; you chose to use it as it is".to_owned(),
         Outcome::KeepDeleted => format!("you deleted it; --regenerate={path} brings it back"),
