@@ -25,6 +25,7 @@ demo: build ## Install a cluster on a simulated oVirt engine, and remove it agai
 test: ## Run all tests.
 	scripts/setup build test
 	cargo test --workspace --locked
+	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
 	scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: conformance

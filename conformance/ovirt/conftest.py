@@ -120,6 +120,11 @@ class World:
 
         wait_for(f"the end of {what}", look, lambda seen: seen is None)
 
+    def wait_quiet(self):
+        """Until no disk is being made or removed: an engine forgets a VM at once, and removes its disks afterwards."""
+        disks = self.system.disks_service()
+        wait_for("no locked disks", disks.list, lambda found: all(d.status != types.DiskStatus.LOCKED for d in found))
+
     def add_disk(self, name=None, size=GIB, **fields):
         """A new disk, ready for use."""
         fields = {"format": types.DiskFormat.COW, "sparse": True, **fields}

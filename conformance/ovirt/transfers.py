@@ -14,7 +14,6 @@ class Transfer:
         services = system.image_transfers_service()
         fields = {"format": types.DiskFormat.RAW, **fields}
         made = services.add(types.ImageTransfer(disk=types.Disk(id=disk.id), direction=direction, **fields))
-        self.first_phase = made.phase
         self.service = services.image_transfer_service(made.id)
         self.entity = self.wait(Phase.TRANSFERRING)
         self.url = self.entity.transfer_url

@@ -56,6 +56,7 @@ def test_a_disk_grows_and_never_shrinks(world):
 
 
 def test_space_is_used_up_and_given_back(system, world):
+    world.wait_quiet()
     service = system.storage_domains_service().storage_domain_service(world.storage_domain.id)
     before = service.get()
     disk = world.add_disk(size=10 * GIB, format=types.DiskFormat.RAW, sparse=False)
