@@ -13,7 +13,6 @@ struct Arguments {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::parse();
     let running = ovirt::start(&arguments.options).await?;
-    running.announce(&mut std::io::stdout())?;
-    running.run_until_signal().await;
+    running.run_until_signal(&mut std::io::stdout()).await?;
     Ok(())
 }

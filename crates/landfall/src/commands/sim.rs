@@ -44,8 +44,8 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                 if let Some(path) = &args.credentials {
                     write_credentials(&running, path)?;
                 }
-                running.announce(&mut std::io::stdout().lock()).context("cannot say where the simulator is")?;
-                running.run_until_signal().await;
+                let ended = running.run_until_signal(&mut std::io::stdout()).await;
+                ended.context("cannot say where the simulator is")?;
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Map, Value};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -104,10 +105,14 @@ impl<S: Simulation> Running<S> {
         self.tasks.wait().await;
     }
 
-    /// Serves until the process is asked to end (SIGINT or SIGTERM), then stops.
-    pub async fn run_until_signal(self) {
-        signalled().await;
+    /// Announces itself and serves until the process is asked to end (SIGINT or SIGTERM), then stops.
+    pub async fn run_until_signal(self, out: &mut impl Write) -> io::Result<()> {
+        // Whoever reads the line may send a signal at once.
+        let signalled = listen_for_signals();
+        self.announce(out)?;
+        signalled.await;
         self.stop().await;
+        Ok(())
     }
 }
 
@@ -121,23 +126,17 @@ impl<S: Simulation> Drop for Running<S> {
     }
 }
 
-#[cfg(unix)]
-async fn signalled() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        // Without handlers the default action ends the process, which is the next best thing.
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signalled() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+/// From now on signals end the future that is returned, instead of the process.
+fn listen_for_signals() -> impl Future<Output = ()> {
+    let handlers = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) = handlers else {
+            // Without handlers the default action ends the process, which is the next best thing.
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     }
 }

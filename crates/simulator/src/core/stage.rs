@@ -6,8 +6,7 @@
 //! let mut stage = Stage::prepare("toy", &Options::default()).await?;
 //! let simulation = make(stage.seed(), stage.take_saved_state());
 //! let running = stage.start(simulation, |_world| Vec::new())?;
-//! running.announce(&mut std::io::stdout())?;
-//! running.run_until_signal().await;
+//! running.run_until_signal(&mut std::io::stdout()).await?;
 //! # Ok(()) }
 //! ```
 

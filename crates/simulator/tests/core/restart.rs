@@ -191,8 +191,7 @@ impl Drop for Process {
 async fn a_toy_in_a_process_of_its_own() {
     let Some(state) = std::env::var_os("TOY_STATE") else { return };
     let running = start(&Options { http: true, ..with_state(Path::new(&state)) }).await;
-    running.announce(&mut std::io::stdout()).unwrap();
-    running.run_until_signal().await;
+    running.run_until_signal(&mut std::io::stdout()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
