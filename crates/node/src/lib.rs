@@ -15,6 +15,7 @@ pub mod load_balancer;
 pub mod machine;
 pub mod network;
 pub mod program;
+pub mod renewal;
 pub mod stored;
 #[cfg(test)]
 mod testing;

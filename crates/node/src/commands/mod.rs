@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod bootstrap;
+pub(crate) mod certificates;
 pub(crate) mod config_server;
 pub(crate) mod join;
 pub(crate) mod load_balancer;
