@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Certificates,
     /// Serve Ignition configs to machines that boot.
     ConfigServer,
+    /// Serve the names of the cluster to this machine.
+    Dns,
     /// Join the cluster.
     Join,
     /// Balance the API of the masters on a master.

@@ -6,6 +6,7 @@ pub mod approval;
 pub mod bootstrap;
 pub mod config_server;
 pub mod daemon;
+pub mod dns;
 mod error;
 pub mod etcd;
 pub mod join;

@@ -64,7 +64,8 @@ async fn wait(port: u16, up: bool) -> Result<(), Error> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     while TcpStream::connect(address).await.is_ok() != up {
         if begun.elapsed() > LIMIT {
-            let awaited = if up { "the start of a control-plane program" } else { "the end of a control-plane program" };
+            let awaited =
+                if up { "the start of a control-plane program" } else { "the end of a control-plane program" };
             return Err(Error::Timeout { awaited, limit: LIMIT, evidence: format!("port {port} on this machine") });
         }
         sleep(Duration::from_millis(500)).await;
