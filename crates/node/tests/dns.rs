@@ -1,5 +1,7 @@
 //! The name server, asked by `dig`, in front of a real dnsmasq.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics fails")]
+
 use std::{
     net::{Ipv4Addr, SocketAddr},
     process::{Child, Command, Stdio},
