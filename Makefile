@@ -27,6 +27,11 @@ test: ## Run all tests.
 	cargo test --workspace --locked
 	scripts/fuzz $(FUZZ_SECONDS)
 
+.PHONY: tools
+tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Debian, images (once; needs root).
+	scripts/setup tools
+	scripts/build-tools
+
 .PHONY: conformance
 conformance: ## Let other people's clients judge the simulators.
 	scripts/setup build
