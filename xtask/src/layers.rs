@@ -27,7 +27,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
-    ("landfall-node", &[]),
+    (
+        "landfall-node",
+        &[
+            "landfall-assets",
+            "landfall-cluster",
+            "landfall-config",
+            "landfall-engine",
+            "landfall-platform",
+            "landfall-wire",
+        ],
+    ),
     (
         "landfall",
         &[

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use landfall_platform::ErrorClass;
-use landfall_wire::{Client, Identity, Limits, Request, Trust};
+use landfall_wire::{Client, Identity, Limits, Method, Reply, Request, Trust};
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use url::Url;
 
 use crate::{Error, Kubeconfig};
@@ -34,9 +35,14 @@ impl Api {
     /// The API that a kubeconfig leads to. If `address` is given, the API's name is not looked up: before the cluster's DNS
     /// records exist, its virtual address is all there is.
     pub fn new(kubeconfig: &Kubeconfig, address: Option<IpAddr>) -> Result<Self, Error> {
+        Self::with_limits(kubeconfig, address, Limits::default())
+    }
+
+    /// The same with limits of its own, for callers that would rather ask somebody else than wait.
+    pub fn with_limits(kubeconfig: &Kubeconfig, address: Option<IpAddr>, limits: Limits) -> Result<Self, Error> {
         let failed = |source| Error::Request { attempt: "preparing to call the cluster", source: Box::new(source) };
         let server = kubeconfig.server.clone();
-        let mut client = Client::builder(&Trust::Only(kubeconfig.authority.clone()), Limits::default())
+        let mut client = Client::builder(&Trust::Only(kubeconfig.authority.clone()), limits)
             .map_err(failed)?
             .identity(&Identity { certificate: &kubeconfig.certificate, key: &kubeconfig.key })
             .map_err(failed)?;
@@ -91,7 +97,33 @@ impl Api {
         Ok(if reply.status() == 200 { body.into_owned() } else { format!("status {}\n{body}", reply.status()) })
     }
 
-    async fn get<T: DeserializeOwned>(&self, attempt: &'static str, path: &str) -> Result<Option<T>, Error> {
+    /// Makes an object be as told by server-side apply, in the name of `landfall`. `path` is that of the object.
+    pub async fn apply(&self, attempt: &'static str, path: &str, object: &Value) -> Result<(), Error> {
+        let url = self.url(&format!("{path}?fieldManager=landfall&force=true"));
+        let request = Request::patch(url, "application/apply-patch+yaml", object.to_string().into());
+        self.change(attempt, request).await
+    }
+
+    /// Replaces an object or a part of it.
+    pub async fn replace(&self, attempt: &'static str, path: &str, object: &Value) -> Result<(), Error> {
+        self.change(attempt, Request::json(Method::PUT, self.url(path), object)).await
+    }
+
+    /// Deletes an object. One that is not there counts as deleted.
+    pub async fn delete(&self, attempt: &'static str, path: &str) -> Result<(), Error> {
+        match self.change(attempt, Request::delete(self.url(path))).await {
+            Err(error) if error.class() == ErrorClass::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    async fn change(&self, attempt: &'static str, request: Request) -> Result<(), Error> {
+        let failed = |source| Error::Request { attempt, source: Box::new(source) };
+        self.client.send(request.accept_json()).await.and_then(Reply::successful).map(drop).map_err(failed)
+    }
+
+    /// Reads an object or a list; none if there is no such thing.
+    pub async fn get<T: DeserializeOwned>(&self, attempt: &'static str, path: &str) -> Result<Option<T>, Error> {
         let failed = |source| Error::Request { attempt, source: Box::new(source) };
         let reply = self.client.send(Request::get(self.url(path)).accept_json()).await.map_err(failed)?;
         match reply.successful() {

@@ -1,4 +1,24 @@
 //! What runs on the machines of a cluster.
+//!
+//! One room for each thing that a machine does; the program `landfall-node` has a command for each room.
 
+pub mod approval;
+pub mod bootstrap;
 pub mod config_server;
+pub mod daemon;
+mod error;
+pub mod etcd;
+pub mod join;
+pub mod kube;
+pub mod kubeadm;
+pub mod load_balancer;
+pub mod machine;
+pub mod network;
+pub mod program;
+pub mod stored;
+#[cfg(test)]
+mod testing;
 pub mod tls_listener;
+pub mod vip;
+
+pub use error::Error;

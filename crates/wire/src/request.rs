@@ -1,7 +1,7 @@
 //! A request, before it is sent.
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
@@ -48,6 +48,12 @@ impl Request {
     /// A request with a JSON document.
     pub fn json(method: Method, url: Url, document: &serde_json::Value) -> Self {
         Self { method, url, headers: Vec::new(), body: Body::Json(document.to_string().into()) }
+    }
+
+    /// A `PATCH` of a content type, which says how the contents are to be merged.
+    pub fn patch(url: Url, content_type: &'static str, contents: Bytes) -> Self {
+        let headers = vec![(CONTENT_TYPE, HeaderValue::from_static(content_type))];
+        Self { method: Method::PATCH, url, headers, body: Body::Raw(contents) }
     }
 
     /// A `PUT` of bytes as they are.

@@ -5,12 +5,12 @@ use std::{net::IpAddr, sync::Arc, time::Instant};
 use bytes::Bytes;
 use tracing::{info, warn};
 
-use super::{Configs, Tokens, negotiation, throttle::Throttle};
+use super::{Admission, Configs, negotiation, throttle::Throttle};
 
 /// Answers machines.
 pub struct ConfigServer {
     configs: Arc<dyn Configs>,
-    tokens: Arc<Tokens>,
+    tokens: Arc<dyn Admission>,
     throttle: Throttle,
 }
 
@@ -50,7 +50,7 @@ impl Answer {
 
 impl ConfigServer {
     /// A server of these configs, for machines with these tokens.
-    pub fn new(configs: Arc<dyn Configs>, tokens: Arc<Tokens>) -> Self {
+    pub fn new(configs: Arc<dyn Configs>, tokens: Arc<dyn Admission>) -> Self {
         Self { configs, tokens, throttle: Throttle::default() }
     }
 
@@ -62,9 +62,12 @@ impl ConfigServer {
         if query.path == "/healthz" {
             return Answer::text(200, "ok\n");
         }
+        if query.path == "/progress" {
+            return self.progress(query, now);
+        }
         let Some(role) = query.path.strip_prefix("/config/").filter(|role| !role.is_empty() && !role.contains('/'))
         else {
-            return Answer::text(404, "there is /config/<role> and /healthz\n");
+            return Answer::text(404, "there is /config/<role>, /progress and /healthz\n");
         };
         let answer = self.config(role, query, now);
         if answer.status == 200 {
@@ -75,14 +78,29 @@ impl ConfigServer {
         answer
     }
 
-    fn config(&self, role: &str, query: &Query<'_>, now: Instant) -> Answer {
+    fn progress(&self, query: &Query<'_>, now: Instant) -> Answer {
+        if let Some(refusal) = self.refusal(query, now, |token| self.tokens.admits_any(token)) {
+            return refusal;
+        }
+        self.configs.progress().map_or(Answer::text(404, "there is no bootstrap on this machine\n"), Answer::config)
+    }
+
+    /// What somebody without the right token gets.
+    fn refusal(&self, query: &Query<'_>, now: Instant, admits: impl Fn(&str) -> bool) -> Option<Answer> {
         if self.throttle.blocks(query.peer, now) {
-            return Answer::text(503, "too many wrong tokens from this address, try again in a minute\n");
+            return Some(Answer::text(503, "too many wrong tokens from this address, try again in a minute\n"));
         }
         let token = query.authorization.and_then(|value| value.strip_prefix("Bearer "));
-        if !token.is_some_and(|token| self.tokens.admits(role, token)) {
-            self.throttle.count(query.peer, now);
-            return Answer::text(401, "the machine token of the role is missing, wrong or revoked\n");
+        if token.is_some_and(admits) {
+            return None;
+        }
+        self.throttle.count(query.peer, now);
+        Some(Answer::text(401, "the machine token of the role is missing, wrong or revoked\n"))
+    }
+
+    fn config(&self, role: &str, query: &Query<'_>, now: Instant) -> Answer {
+        if let Some(refusal) = self.refusal(query, now, |token| self.tokens.admits(role, token)) {
+            return refusal;
         }
         if !negotiation::reads_served(query.accept) {
             return Answer::text(400, "this Ignition does not read spec 3.3: boot a newer operating system image\n");
@@ -98,6 +116,7 @@ impl ConfigServer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config_server::Tokens;
 
     struct Fixed;
 
@@ -105,11 +124,15 @@ mod tests {
         fn config(&self, role: &str) -> Option<Bytes> {
             (role == "master").then(|| Bytes::from_static(b"{\"ignition\":{\"version\":\"3.3.0\"}}"))
         }
+
+        fn progress(&self) -> Option<Bytes> {
+            Some(Bytes::from_static(b"{\"status\":\"progressing\"}"))
+        }
     }
 
     fn server() -> (ConfigServer, Arc<Tokens>) {
         let tokens = Arc::new(Tokens::new([("master", "m-secret"), ("worker", "w-secret")]));
-        (ConfigServer::new(Arc::new(Fixed), Arc::clone(&tokens)), tokens)
+        (ConfigServer::new(Arc::new(Fixed), Arc::<Tokens>::clone(&tokens)), tokens)
     }
 
     fn query<'a>(path: &'a str, authorization: Option<&'a str>) -> Query<'a> {
@@ -145,6 +168,14 @@ mod tests {
         }
         let answer = server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now());
         assert_eq!(answer.status, 503, "throttled, not refused for good");
+    }
+
+    #[test]
+    fn progress_is_for_those_with_a_token_of_any_role() {
+        let (server, _) = server();
+        let status = |authorization| server.answer(&query("/progress", authorization), Instant::now()).status;
+        assert_eq!((status(Some("Bearer w-secret")), status(Some("Bearer m-secret"))), (200, 200));
+        assert_eq!((status(None), status(Some("Bearer guess"))), (401, 401));
     }
 
     #[test]

@@ -1,0 +1,38 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+/// What runs on the machines of a cluster. Its commands are run by systemd; `doctor` is for people.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub(crate) struct Cli {
+    /// What to log, for example `debug`.
+    #[arg(long, global = true, env = "LANDFALL_LOG", default_value = "info")]
+    log: String,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Bring up the cluster on the bootstrap machine, and hand it over to the masters.
+    Bootstrap,
+    /// Serve Ignition configs to machines that boot.
+    ConfigServer,
+    /// Join the cluster.
+    Join,
+    /// Balance the API of the masters on a master.
+    LoadBalancer,
+    /// Keep the pod network of this machine.
+    Network,
+    /// Hold the virtual addresses of the cluster.
+    Vip,
+}
+
+impl Cli {
+    /// A filter that is not understood must not keep a machine from its work.
+    pub(crate) fn log_filter(&self) -> EnvFilter {
+        EnvFilter::try_new(&self.log).unwrap_or_else(|_| EnvFilter::new("info"))
+    }
+}

@@ -1,0 +1,39 @@
+//! `landfall-node config-server`.
+
+use std::{
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
+
+use anyhow::Context as _;
+use landfall_node::{
+    bootstrap::PROGRESS_FILE,
+    config_server::{ConfigServer, DiskFiles, Tls, serve},
+    machine::Machine,
+};
+use tokio::net::TcpListener;
+
+use crate::stop;
+
+pub(crate) async fn run() -> anyhow::Result<()> {
+    let machine = Machine::this()?;
+    let facts = machine.facts.config_server.as_ref().context("this machine serves no configs")?;
+    let read = |path: &str| std::fs::read(path).with_context(|| format!("cannot read {path}"));
+    let tls = Tls { certificates: read(&facts.certificate)?, key: read(&facts.key)? };
+    let files = Arc::new(DiskFiles::new(facts, machine.state.join(PROGRESS_FILE)));
+    let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
+    let listener = listen(machine.facts.api.config_server_port).await?;
+    tracing::info!(address = %listener.local_addr()?, "serving configs");
+    serve(listener, &tls, server, stop::on_signal()?).await?;
+    Ok(())
+}
+
+/// On all addresses of both families, or of one if the machine has IPv6 turned off.
+async fn listen(port: u16) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => TcpListener::bind(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))
+            .await
+            .with_context(|| format!("cannot listen on port {port}")),
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub(crate) mod bootstrap;
+pub(crate) mod config_server;
+pub(crate) mod join;
+pub(crate) mod load_balancer;
+pub(crate) mod network;
+pub(crate) mod vip;
