@@ -95,7 +95,6 @@ impl Site {
         operating_system::write(&self.layer())?;
         write_file(&self.directory.join("switch-on"), include_str!("switch-on"), 0o755)?;
         write_file(&self.directory.join("setfiles"), include_str!("setfiles"), 0o755)?;
-        fs_err::create_dir_all(self.root()).map_err(RealError::file(self.root()))?;
         self.cgroup.create().map_err(RealError::file(self.cgroup.path()))?;
         let address = format!("{}/{}", self.gateway(), self.network.prefix_len());
         run(Command::new("ip").args(["link", "add", &self.bridge, "type", "bridge"]))?;
@@ -157,7 +156,7 @@ impl Site {
             .env("LAYERS", format!("{}:{}", self.layer().display(), self.tools.join("root").display()))
             .env("IMAGES", self.tools.join("containerd"))
             .env("DISK", disk)
-            .env("ROOT", self.root())
+            .env("ROOT", self.root().join(&cable.name))
             .env("USER_DATA", user_data)
             .env("NAME", machine.hostname.as_deref().unwrap_or_default())
             .stdin(Stdio::null())
@@ -177,7 +176,7 @@ impl Site {
         self.directory.join("os")
     }
 
-    /// Where each host mounts its root, in a namespace of its own.
+    /// Where hosts mount their roots, each in a namespace of its own.
     fn root(&self) -> PathBuf {
         Path::new("/run").join(&self.bridge)
     }

@@ -1,0 +1,80 @@
+//! `landfall sim`: platforms to practise on and to test against.
+
+mod install_config;
+
+use std::{
+    fs::OpenOptions,
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use landfall_simulator::{core::Running, ovirt};
+
+pub(crate) use install_config::{moved_address, write_install_config};
+
+/// Run a simulated platform until it is stopped.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sim {
+    /// An oVirt engine; when it is ready it prints one line of JSON with what a client needs
+    Ovirt(Box<Ovirt>),
+}
+
+/// Flags of `sim ovirt`.
+#[derive(Args, Debug)]
+// The group's name is that of the type by default, which is also that of the options flattened below.
+#[group(id = "sim-ovirt")]
+pub(crate) struct Ovirt {
+    /// Write the engine's address and credentials to a file.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Write the engine's address and credentials to this file, for OVIRT_CONFIG"
+    )]
+    credentials: Option<PathBuf>,
+
+    /// Write an install-config that fits.
+    #[arg(long, value_name = "FILE", help = "Write an install-config for the simulator's machines to this file")]
+    install_config: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: ovirt::Options,
+}
+
+pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the simulator's tasks")?;
+    runtime.block_on(async {
+        match sim {
+            Sim::Ovirt(args) => {
+                let running = ovirt::start(&args.options).await.context("cannot start the simulated oVirt engine")?;
+                if let Some(path) = &args.credentials {
+                    write_credentials(&running, path)?;
+                }
+                if let Some(path) = &args.install_config {
+                    write_install_config(&args.options.guests, &running.ready(), path)?;
+                }
+                running.announce(&mut std::io::stdout().lock()).context("cannot say where the simulator is")?;
+                running.run_until_signal().await;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Writes what a client needs into the file that oVirt's other tools read, too.
+pub(crate) fn write_credentials(engine: &Running<ovirt::Engine>, path: &Path) -> anyhow::Result<()> {
+    let ready = engine.ready();
+    let field = |name: &str| ready.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let document = serde_json::json!({
+        "ovirt_url": field("url"),
+        "ovirt_username": field("user"),
+        "ovirt_password": field("password"),
+        "ovirt_ca_bundle": engine.ca_pem(),
+    });
+    let text = serde_saphyr::to_string(&document).context("cannot write the credentials")?;
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
