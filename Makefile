@@ -33,6 +33,11 @@ test: ## Run all tests.
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
 	scripts/fuzz $(FUZZ_SECONDS)
 
+.PHONY: tools
+tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Debian, images (once; needs root).
+	scripts/setup tools
+	scripts/build-tools
+
 .PHONY: conformance
 conformance: ## Let other people's clients judge the simulators.
 	scripts/setup build

@@ -35,6 +35,6 @@ pub(crate) fn system(name: &str) -> PathBuf {
 
 /// The real kubeadm, built from its Go module on first use.
 pub(crate) fn kubeadm() -> PathBuf {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/build-kubeadm");
-    PathBuf::from(run(&script, &[]).lines().last().expect("it prints the path").to_owned())
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/build-kubernetes");
+    PathBuf::from(run(&script, &["kubeadm"]).lines().last().expect("it prints the path").to_owned())
 }

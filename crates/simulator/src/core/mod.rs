@@ -8,6 +8,7 @@ pub mod faults;
 mod flight;
 mod front;
 pub mod guest;
+pub(crate) mod hex;
 mod identity;
 mod options;
 mod private_file;

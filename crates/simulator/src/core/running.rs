@@ -88,6 +88,7 @@ impl<S: Simulation> Running<S> {
             fields.insert("ca_file".to_owned(), ca_file.to_string_lossy().into());
         }
         fields.insert("admin_url".to_owned(), self.admin_url.as_str().into());
+        fields.extend(self.world().guests_ready());
         fields.extend(self.world().view(|simulation, _| simulation.ready(&self.url)));
         fields.into()
     }

@@ -93,6 +93,11 @@ impl<S: Simulation> World<S> {
         self.lock().guests.administer(request)
     }
 
+    /// What the guest runtime adds to the ready line.
+    pub(super) fn guests_ready(&self) -> serde_json::Map<String, serde_json::Value> {
+        self.lock().guests.ready()
+    }
+
     fn call<R>(&self, changes: bool, call: impl FnOnce(&mut S, Instant) -> R) -> R {
         let mut state = self.lock();
         let before = state.next_deadline();

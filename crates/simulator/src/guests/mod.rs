@@ -1,4 +1,5 @@
-//! Light guests: machines that do on the network what booting machines do, inside the simulator's process.
+//! Guests that need a network. [Real](RealGuests) ones are described in their module; the rest here are light:
+//! machines that do on the network what booting machines do, inside the simulator's process.
 //!
 //! ```text
 //! power on ─► read user data ─► fetch what it points to (pinned CA, token, retries) ─► verify ─► report to the platform
@@ -23,6 +24,7 @@ mod machine;
 mod network;
 mod options;
 mod pki;
+mod real;
 mod runtime;
 mod saved;
 mod services;
@@ -33,5 +35,6 @@ mod times;
 pub use control::GuestControl;
 pub use faults::{GuestEffect, GuestFault};
 pub use options::{Kind, LightOptions, Options};
+pub use real::{RealError, RealGuests, RealOptions};
 pub use runtime::LightGuests;
 pub use times::Times;

@@ -3,6 +3,7 @@
 use ipnet::Ipv4Net;
 
 use super::faults::GuestFault;
+use super::real::RealOptions;
 use super::times::Times;
 use crate::core::clock::Pace;
 
@@ -18,7 +19,7 @@ const BESIDE_A_STEPPED_CLOCK: f64 = 1000.0;
 #[command(next_help_heading = "Guests")]
 pub struct Options {
     /// What runs in the machines
-    #[arg(id = "guests-kind", long = "guests", value_enum, value_name = "KIND", default_value_t = Kind::Light)]
+    #[arg(id = "guests-kind", long = "guests", visible_alias = "hosts", value_enum, value_name = "KIND", default_value_t = Kind::Light)]
     pub kind: Kind,
 
     /// Loopback network that light guests get their addresses from, except its first 256 addresses
@@ -28,6 +29,10 @@ pub struct Options {
     /// Let light guests misbehave: NAME never-boots|silent-agent|slow=N, for names that contain NAME; may be repeated
     #[arg(id = "guest-fault", long = "guest-fault", value_name = "RULE")]
     pub faults: Vec<GuestFault>,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
+    pub real: RealOptions,
 }
 
 /// What runs in the machines of a simulator.
@@ -37,6 +42,8 @@ pub enum Kind {
     Light,
     /// Guests that only boot, get an address each, and obey
     Plain,
+    /// Hosts: Debian with systemd in a container each, which apply their Ignition config and run what it names; needs root
+    Real,
 }
 
 impl Options {

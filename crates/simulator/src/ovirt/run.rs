@@ -8,7 +8,7 @@ use super::imageio::{Denied, ImageError, ImageIo, ImageStore, Progress, Ticket, 
 use super::inventory::{Inventory, InventoryError};
 use super::options::Options;
 use crate::core::{Running, Stage, StartError, World};
-use crate::guests::{self, LightGuests};
+use crate::guests::{self, LightGuests, RealError, RealGuests};
 
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +40,9 @@ pub enum Error {
     /// The images cannot be kept.
     #[error("open the image store")]
     Images(#[from] ImageError),
+    /// There are no real hosts.
+    #[error("get ready for real hosts")]
+    Hosts(#[from] RealError),
 }
 
 /// Starts an engine and its image endpoint.
@@ -47,8 +50,13 @@ pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     // The web server of an engine speaks HTTP/1.1, and the Python SDK, which waits for sockets instead of for libcurl, loses
     // a second or two on every larger answer that comes over HTTP/2.
     let mut stage = Stage::prepare("ovirt", &options.simulator).await?.without_http2();
-    if options.guests.kind == guests::Kind::Light {
-        stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
+    match options.guests.kind {
+        guests::Kind::Light => {
+            stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
+        }
+        guests::Kind::Real if options.simulator.state.is_some() => return Err(RealError::State.into()),
+        guests::Kind::Real => stage = stage.with_guests(RealGuests::start(&options.guests.real).await?),
+        guests::Kind::Plain => {}
     }
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;

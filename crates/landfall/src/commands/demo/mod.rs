@@ -28,16 +28,29 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "N", default_value_t = 2)]
     workers: u32,
 
+    /// What the machines are: `real` ones need root and what `make tools` builds
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Hosts::Light)]
+    hosts: Hosts,
+
     /// Simulated seconds per real second
     #[arg(long, value_name = "FACTOR", default_value = "20")]
     time_scale: String,
+}
+
+/// What the machines of a demonstration are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Hosts {
+    /// Simulated in this process, like the engine
+    Light,
+    /// Debian with systemd in a container each, with a real Kubernetes
+    Real,
 }
 
 pub(crate) fn run(args: &Demo, context: &Context) -> anyhow::Result<()> {
     let cancel = context.interruptible()?.token();
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let site = DemoSite::start(&args.time_scale).await?;
+        let site = DemoSite::start(args.hosts, &args.time_scale).await?;
         let story = Story { args, printer: context.printer, site: &site, cancel: &cancel };
         let told = story.tell().await;
         if cancel.is_cancelled() {

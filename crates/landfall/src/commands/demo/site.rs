@@ -3,11 +3,12 @@
 use std::{
     ffi::OsString,
     net::{IpAddr, Ipv4Addr, TcpListener},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
 use clap::Parser as _;
+use ipnet::Ipv4Net;
 use landfall_platform::Environment;
 use landfall_platform_ovirt as ovirt;
 use landfall_simulator::{
@@ -16,14 +17,15 @@ use landfall_simulator::{
 };
 use tempfile::TempDir;
 
-use crate::commands::sim::write_credentials;
+use super::Hosts;
+use crate::commands::sim::{moved_address, write_credentials, write_install_config};
 
-/// Installs unchanged on a simulated engine.
-const EXAMPLE: &str = include_str!("../../../../../examples/ovirt/install-config.yaml");
 /// The second number of the example's network.
 const EXAMPLE_NETWORK: u8 = 66;
 /// Whoever listens here, on the first address of a loopback network, uses the network.
 const CLAIM_PORT: u16 = 22622;
+/// The last number of the API's address in the example.
+const API_VIP: u8 = 5;
 /// Ports of a cluster's virtual addresses.
 const PORTS: [u16; 2] = [6443, 22623];
 
@@ -31,7 +33,8 @@ const PORTS: [u16; 2] = [6443, 22623];
 pub(super) struct DemoSite {
     engine: Running<Engine>,
     home: TempDir,
-    network: Network,
+    network: Ipv4Net,
+    _claim: Option<Claim>,
 }
 
 #[derive(clap::Parser)]
@@ -41,16 +44,25 @@ struct Flags {
 }
 
 impl DemoSite {
-    pub(super) async fn start(time_scale: &str) -> anyhow::Result<Self> {
-        let network = Network::claim().context("no loopback network is free for the machines of the cluster")?;
-        let range = format!("127.{}.0.0/16", network.second);
-        let flags = Flags::try_parse_from(["demo", "--time-scale", time_scale, "--guest-network", &range])?;
-        let engine = landfall_simulator::ovirt::start(&flags.options).await?;
+    pub(super) async fn start(hosts: Hosts, time_scale: &str) -> anyhow::Result<Self> {
+        let mut flags = vec!["demo".to_owned(), "--time-scale".to_owned(), time_scale.to_owned()];
+        let claim = match hosts {
+            Hosts::Light => {
+                let claim = Claim::make().context("no loopback network is free for the machines of the cluster")?;
+                flags.push(format!("--guest-network={}", claim.network));
+                Some(claim)
+            }
+            Hosts::Real => {
+                flags.push("--hosts=real".to_owned());
+                None
+            }
+        };
+        let Flags { options } = Flags::try_parse_from(flags)?;
+        let engine = landfall_simulator::ovirt::start(&options).await?;
         let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
-        let site = Self { engine, home, network };
-        let own = format!("127.{}.", site.network.second);
-        let example = EXAMPLE.replace(&format!("127.{EXAMPLE_NETWORK}."), &own);
-        std::fs::write(site.example(), example)?;
+        let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
+        let site = Self { engine, home, network, _claim: claim };
+        write_install_config(&options.guests, &site.engine.ready(), Path::new(&site.example()))?;
         write_credentials(&site.engine, &site.credentials_file())?;
         Ok(site)
     }
@@ -71,7 +83,7 @@ impl DemoSite {
     }
 
     pub(super) fn api_vip(&self) -> IpAddr {
-        Ipv4Addr::new(127, self.network.second, 0, 5).into()
+        moved_address(self.network, API_VIP).into()
     }
 
     pub(super) fn example(&self) -> String {
@@ -92,19 +104,19 @@ impl DemoSite {
 }
 
 /// A network in 127.0.0.0/8 that nobody uses: the example's own, if it is free.
-struct Network {
-    second: u8,
+struct Claim {
+    network: Ipv4Net,
     /// Tells others that it is taken, from the beginning.
-    _claim: TcpListener,
+    _listener: TcpListener,
 }
 
-impl Network {
-    fn claim() -> Option<Self> {
+impl Claim {
+    fn make() -> Option<Self> {
         (EXAMPLE_NETWORK..=u8::MAX).find_map(|second| {
-            let claim = TcpListener::bind((Ipv4Addr::new(127, second, 0, 1), CLAIM_PORT)).ok()?;
-            let vip = Ipv4Addr::new(127, second, 0, 5);
-            let free = PORTS.iter().all(|port| TcpListener::bind((vip, *port)).is_ok());
-            free.then_some(Self { second, _claim: claim })
+            let network = Ipv4Net::new(Ipv4Addr::new(127, second, 0, 0), 16).ok()?;
+            let listener = TcpListener::bind((moved_address(network, 1), CLAIM_PORT)).ok()?;
+            let free = PORTS.iter().all(|port| TcpListener::bind((moved_address(network, API_VIP), *port)).is_ok());
+            free.then_some(Self { network, _listener: listener })
         })
     }
 }

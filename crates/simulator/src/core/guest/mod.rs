@@ -192,6 +192,11 @@ pub trait GuestRuntime: Send + 'static {
         None
     }
 
+    /// Fields for the line that a simulator prints when it is ready.
+    fn ready(&self) -> serde_json::Map<String, serde_json::Value> {
+        serde_json::Map::new()
+    }
+
     /// What a restart needs to go on with the same guests; part of the state file.
     fn snapshot(&self) -> serde_json::Value {
         serde_json::Value::Null

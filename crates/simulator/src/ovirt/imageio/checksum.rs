@@ -12,6 +12,7 @@ use sha2::digest::consts::U32;
 use sha2::digest::{Digest, DynDigest};
 
 use super::sparse::{Extent, is_zero, to_usize};
+use crate::core::hex;
 
 /// The block size used when a caller names none.
 pub(crate) const DEFAULT_BLOCK_SIZE: u64 = 4 << 20;
@@ -118,15 +119,7 @@ pub(crate) fn compute(
         }
         start = end;
     }
-    Ok(Checksum { algorithm: algorithm.name(), block_size, digest: hex(&outer.finalize()) })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string does not fail");
-        text
-    })
+    Ok(Checksum { algorithm: algorithm.name(), block_size, digest: hex::encode(&outer.finalize()) })
 }
 
 #[cfg(test)]

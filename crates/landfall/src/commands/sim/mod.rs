@@ -1,5 +1,7 @@
 //! `landfall sim`: platforms to practise on and to test against.
 
+mod install_config;
+
 use std::{
     fs::OpenOptions,
     io::Write as _,
@@ -10,6 +12,8 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use landfall_simulator::{core::Running, ovirt};
+
+pub(crate) use install_config::{moved_address, write_install_config};
 
 /// Run a simulated platform until it is stopped.
 #[derive(Debug, Subcommand)]
@@ -31,6 +35,10 @@ pub(crate) struct Ovirt {
     )]
     credentials: Option<PathBuf>,
 
+    /// Write an install-config that fits.
+    #[arg(long, value_name = "FILE", help = "Write an install-config for the simulator's machines to this file")]
+    install_config: Option<PathBuf>,
+
     #[command(flatten)]
     options: ovirt::Options,
 }
@@ -43,6 +51,9 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                 let running = ovirt::start(&args.options).await.context("cannot start the simulated oVirt engine")?;
                 if let Some(path) = &args.credentials {
                     write_credentials(&running, path)?;
+                }
+                if let Some(path) = &args.install_config {
+                    write_install_config(&args.options.guests, &running.ready(), path)?;
                 }
                 let ended = running.run_until_signal(&mut std::io::stdout()).await;
                 ended.context("cannot say where the simulator is")?;
