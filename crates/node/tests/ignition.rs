@@ -72,7 +72,7 @@ async fn lab() -> Lab {
 
 fn digest(token: &str) -> String {
     let bytes = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, token.as_bytes());
-    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// A config that only this role has.
@@ -112,7 +112,7 @@ impl Lab {
 }
 
 fn percent(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat()
 }
 
 fn fetch(directory: &Path) -> Outcome {
@@ -129,12 +129,9 @@ fn fetch(directory: &Path) -> Outcome {
         .env("IGNITION_CONFIG_FILE", path("pointer.ign"))
         .output()
         .expect("ignition runs; scripts/setup test installs it");
-    match fs::read_to_string(path("cache.json")) {
-        Ok(config) if output.status.success() => Outcome::Config(config),
-        Ok(config) => panic!("it failed and has a config: {config}"),
-        Err(_) if output.status.success() => panic!("it succeeded without a config"),
-        Err(_) => Outcome::Nothing,
-    }
+    let config = fs::read_to_string(path("cache.json")).ok();
+    assert_eq!(output.status.success(), config.is_some(), "it has a config if and only if it succeeds: {config:?}");
+    config.map_or(Outcome::Nothing, Outcome::Config)
 }
 
 #[tokio::test(flavor = "multi_thread")]
