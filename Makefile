@@ -17,6 +17,11 @@ build: ## Build the landfall program (release).
 	scripts/setup build
 	cargo build --release --locked --package landfall
 
+.PHONY: node
+node: ## Build the landfall-node program, static, for x86_64 machines (release).
+	scripts/setup build node
+	cargo build --release --locked --package landfall-node --bin landfall-node --target x86_64-unknown-linux-musl
+
 .PHONY: demo
 demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
 	target/release/landfall demo

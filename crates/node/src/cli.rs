@@ -18,8 +18,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Bring up the cluster on the bootstrap machine, and hand it over to the masters.
     Bootstrap,
+    /// Renew the control plane's certificates on a master, and approve those of kubelets.
+    Certificates,
     /// Serve Ignition configs to machines that boot.
     ConfigServer,
+    /// Serve the names of the cluster to this machine.
+    Dns,
     /// Join the cluster.
     Join,
     /// Balance the API of the masters on a master.

@@ -6,6 +6,7 @@ pub mod approval;
 pub mod bootstrap;
 pub mod config_server;
 pub mod daemon;
+pub mod dns;
 mod error;
 pub mod etcd;
 pub mod join;
@@ -15,6 +16,7 @@ pub mod load_balancer;
 pub mod machine;
 pub mod network;
 pub mod program;
+pub mod renewal;
 pub mod stored;
 #[cfg(test)]
 mod testing;

@@ -35,7 +35,9 @@ fn main() -> ExitCode {
 async fn run(command: &Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Bootstrap => commands::bootstrap::run().await?,
+        Command::Certificates => commands::certificates::run().await?,
         Command::ConfigServer => commands::config_server::run().await?,
+        Command::Dns => commands::dns::run().await?,
         Command::Join => commands::join::run().await?,
         Command::LoadBalancer => commands::load_balancer::run().await?,
         Command::Network => commands::network::run().await?,

@@ -4,7 +4,7 @@ use landfall_platform::FileSet;
 
 use super::{
     Credentials, DIRECTORY, cluster_info, credentials_secret, machine_controller, machine_crds, machine_namespace,
-    machine_objects, namespace, user_data_secrets,
+    machine_objects, namespace, node_reader, user_data_secrets,
 };
 use crate::{Cluster, ClusterMetadata, Error, Secrets};
 
@@ -19,6 +19,7 @@ pub fn manifests(
     let mut all = vec![
         namespace(machine_namespace(cluster.config.distribution)),
         cluster_info(cluster, &ClusterMetadata::new(cluster, secrets)),
+        node_reader(),
     ];
     all.extend(machine_crds()?);
     all.extend(credentials.map(|credentials| credentials_secret(cluster, credentials)));

@@ -12,6 +12,7 @@ mod kubernetes;
 mod machines;
 mod manifest;
 mod namespace;
+mod node_reader;
 mod ovirt;
 mod user_data;
 
@@ -25,6 +26,7 @@ pub use kubernetes::manifests;
 pub(crate) use machines::machine_objects;
 pub(crate) use manifest::Manifest;
 pub(crate) use namespace::{machine_namespace, namespace};
+pub(crate) use node_reader::node_reader;
 pub(crate) use user_data::user_data_secrets;
 
 /// Directory of the manifests, in the install directory.

@@ -46,6 +46,9 @@ impl KubernetesMachines<'_> {
     pub(crate) fn pool(self, role: Role, served: ServedConfigs<'_>) -> Result<NodeConfig, Error> {
         let mut config = self.machine(role.into(), served)?;
         config.units.push(agent::agent_task(self.cluster, "join", "Join the cluster", paths::JOIN_DONE));
+        if role == Role::Master {
+            config.units.push(agent::agent_unit(self.cluster, "certificates", "Certificates of the control plane"));
+        }
         Ok(config)
     }
 

@@ -1,7 +1,9 @@
 //! One file per command.
 
 pub(crate) mod bootstrap;
+pub(crate) mod certificates;
 pub(crate) mod config_server;
+pub(crate) mod dns;
 pub(crate) mod join;
 pub(crate) mod load_balancer;
 pub(crate) mod network;

@@ -1,0 +1,11 @@
+//! `landfall-node dns`.
+
+use landfall_node::{dns, machine::Machine};
+
+use crate::stop;
+
+pub(crate) async fn run() -> anyhow::Result<()> {
+    let machine = Machine::this()?;
+    dns::run(&machine, stop::on_signal()?).await?;
+    Ok(())
+}
