@@ -16,7 +16,7 @@ use crate::{
 const REMOVALS_AT_ONCE: usize = 10;
 
 /// How long finding out what there is may take.
-const DISCOVERY_TIMEOUT: Duration = Duration::from_mins(10);
+const DISCOVERY_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Why something remains.
 #[derive(Debug, thiserror::Error)]

@@ -19,6 +19,8 @@ pub(crate) struct Failure {
 const STALE: &str = "--regenerate writes them anew and keeps a copy of what was edited under .landfall/backup; \
     --keep-stale uses them as they are; both take a file as well, as in --regenerate=manifests/a.yaml";
 const JOURNAL: &str = "move the journal away; 'landfall destroy cluster' then finds what was created by its mark";
+const OVIRT_CREDENTIALS: &str = "the credentials file says ovirt_url, ovirt_username and ovirt_password, and ovirt_cafile unless \
+    the system trusts the engine; OVIRT_CONFIG names another file";
 const CONFIG: &str = "'landfall explain PATH' says what a field means and what it may hold";
 
 impl Failure {
@@ -46,7 +48,7 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
     } else if cause.is::<landfall_assets::openshift::Error>() {
         failure(ExitStatus::Config, None)
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_ovirt::Error>() {
-        failure(platform_status(error.class()), None)
+        failure(platform_status(error.class()), ovirt_hint(error))
     } else if let Some(error) = cause.downcast_ref::<ClusterError>() {
         failure(error.status(), Some(error.hint()))
     } else if cause.is::<JournalError>() {
@@ -56,6 +58,11 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
     } else {
         None
     }
+}
+
+fn ovirt_hint(error: &landfall_platform_ovirt::Error) -> Option<&'static str> {
+    use landfall_platform_ovirt::Error as Ovirt;
+    matches!(error, Ovirt::File { .. } | Ovirt::Incomplete { .. } | Ovirt::NoHome).then_some(OVIRT_CREDENTIALS)
 }
 
 /// What the user's files are to blame for; the rest is a bug.

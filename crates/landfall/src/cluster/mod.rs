@@ -7,7 +7,7 @@ mod progress;
 mod waiting;
 
 pub(crate) use ending::ClusterError;
-pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, site};
+pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, require_credentials, site};
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
 pub(crate) use waiting::{Binder, Wait, api, is_wait};

@@ -80,6 +80,14 @@ pub(crate) fn site(
     }
 }
 
+/// An error if there are no credentials for the platform with the given name: it is known before anything is written.
+pub(crate) fn require_credentials(platform: &str, environment: &Environment) -> anyhow::Result<()> {
+    match platform {
+        "ovirt" => Ok(ovirt::CredentialsFile::locate(environment)?.read().map(drop)?),
+        other => anyhow::bail!("there is no platform '{other}'"),
+    }
+}
+
 /// The step that makes the machine which only the beginning needs: the same on all platforms.
 pub(crate) fn bootstrap_step() -> StepId {
     ovirt::bootstrap_step()

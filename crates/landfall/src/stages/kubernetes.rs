@@ -27,7 +27,7 @@ pub(super) struct Kubernetes<'a> {
     /// Whether identity and secrets were made in this run.
     new: bool,
     inputs: Inputs,
-    blanks: Blanks,
+    credentials: Held,
     now: Timestamp,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Kubernetes<'a> {
             Secrets::from_files(&desk.dir.read_directory(SECRETS)?)?
         };
         let inputs = inputs.with("secrets", digest(&secrets.to_files()));
-        Ok(Self { config, identity, secrets, new, inputs, blanks: Blanks::default(), now })
+        Ok(Self { config, identity, secrets, new, inputs, credentials: Held::default(), now })
     }
 
     fn cluster(&self) -> Cluster<'_> {
@@ -64,21 +64,21 @@ impl<'a> Kubernetes<'a> {
 impl Renderer for Kubernetes<'_> {
     fn manifests(&mut self, desk: &Desk<'_>, credentials: Option<&Credentials>) -> anyhow::Result<Plan> {
         let render = |credentials| manifests(&self.cluster(), &self.secrets, credentials);
-        let rendered = render(credentials)?;
-        let template = render(credentials.map(blank).as_ref())?;
+        let blank = credentials.map(blank);
+        let (rendered, template, without) = (render(credentials)?, render(blank.as_ref())?, render(None)?);
         let inputs = self.inputs.clone().with("credentials", credentials::digest(credentials));
         let plan = desk.settle(MANIFESTS, &Rendering::with_template(rendered.clone(), &template), inputs)?;
-        self.blanks = Blanks { rendered, template };
+        self.credentials = Held { with: rendered, without };
         Ok(plan)
     }
 
     fn ignition_configs(&mut self, desk: &Desk<'_>, manifests: &FileSet) -> anyhow::Result<Plan> {
         let cluster = self.cluster();
         let certificates = Certificates::issue(&cluster, &self.secrets, self.now)?;
-        let (placeholders, blank_manifests) = (placeholders(&certificates), self.blanks.put_into(manifests));
+        let (placeholders, impersonal) = (placeholders(&certificates), self.credentials.taken_out_of(manifests));
         let mut edited = FileSet::default();
         // Without edits: whoever edits a config that others hold copies of wants the copies to follow.
-        let template = ignition_configs(&cluster, &self.secrets, &placeholders, &blank_manifests, &edited)?;
+        let template = ignition_configs(&cluster, &self.secrets, &placeholders, &impersonal, &edited)?;
         let render = |edited: &FileSet| -> anyhow::Result<Rendering> {
             let rendered = ignition_configs(&cluster, &self.secrets, &certificates, manifests, edited)?;
             Ok(Rendering::with_template(rendered, &template))
@@ -104,22 +104,22 @@ impl Renderer for Kubernetes<'_> {
     }
 }
 
-/// The manifests as rendered, and with placeholders in the place of what changes without making them out of date.
+/// The manifests as rendered with the platform's credentials, and as they would be without any.
 #[derive(Default)]
-struct Blanks {
-    rendered: FileSet,
-    template: FileSet,
+struct Held {
+    with: FileSet,
+    without: FileSet,
 }
 
-impl Blanks {
-    /// The manifests that will be used, with placeholders in all that are used as they were rendered.
-    fn put_into(&self, manifests: &FileSet) -> FileSet {
-        let blank = |(path, file): (&str, &File)| {
-            let unchanged = self.rendered.get(path) == Some(file);
-            let template = self.template.get(path).filter(|_| unchanged);
-            (path.to_owned(), template.unwrap_or(file).clone())
+impl Held {
+    /// The manifests that will be used, as they would be without credentials: having them at last, or others than before,
+    /// makes nothing out of date that holds a copy. What the user edited stays.
+    fn taken_out_of(&self, manifests: &FileSet) -> FileSet {
+        let impersonal = |(path, file): (&str, &File)| match self.with.get(path) {
+            Some(rendered) if rendered == file => self.without.get(path).cloned(),
+            _ => Some(file.clone()),
         };
-        manifests.iter().map(blank).collect()
+        manifests.iter().filter_map(|(path, file)| Some((path.to_owned(), impersonal((path, file))?))).collect()
     }
 }
 

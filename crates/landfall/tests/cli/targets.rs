@@ -94,8 +94,19 @@ fn a_byte_order_mark_and_windows_line_ends_are_fine() {
 }
 
 #[test]
+fn a_cluster_without_credentials_is_refused_before_anything_is_written() {
+    let context = TestContext::new();
+    let before = context.tree();
+    let run = context.run(&["create", "cluster"]);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("ovirt-config.yaml") && run.stderr.contains("ovirt_url"), "{}", run.stderr);
+    assert_eq!(context.tree(), before);
+}
+
+#[test]
 fn credentials_reach_the_manifests_and_only_them() {
     let context = TestContext::new();
+    context.ok(&["create", "ignition-configs"]);
     std::fs::create_dir(context.home().join(".ovirt")).unwrap();
     let credentials = "ovirt_url: https://engine.example.com/ovirt-engine/api\novirt_username: admin@internal\n\
         ovirt_password: hunter2-of-the-engine\n";
@@ -105,7 +116,7 @@ fn credentials_reach_the_manifests_and_only_them() {
     let manifest = context.read("manifests/20-credentials.yaml");
     assert!(manifest.contains("ovirt_password: aHVudGVyMi1vZi10aGUtZW5naW5l"), "{manifest}");
 
-    // Another password makes nothing out of date: it takes the place of the old one, and nobody is asked.
+    // Neither credentials that come late nor another password make anything out of date: nobody is asked.
     context.ok(&["create", "ignition-configs"]);
     let bootstrap = context.read("bootstrap.ign");
     let credentials = credentials.replace("hunter2-of-the-engine", "swordfish");

@@ -10,7 +10,10 @@ use serde::Serialize;
 
 use super::{Derive, summary};
 use crate::{
-    cluster::{Binder, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, api, preflight, site},
+    cluster::{
+        Binder, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, api, preflight,
+        require_credentials, site,
+    },
     commands::nodes::Nodes,
     context::Context,
     error::Error,
@@ -49,6 +52,7 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let dir = WorkDir::open(&context.globals.dir)?;
     let source = Source::read(&dir)?;
     source.notices.iter().for_each(|notice| context.printer.warn(notice));
+    require_credentials(source.config.platform.name(), &context.environment)?;
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
     refuse_destroyed(locked.dir())?;
