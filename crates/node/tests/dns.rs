@@ -11,7 +11,7 @@ use std::{
 
 use landfall_assets::{MachineRole, NodeFacts};
 use landfall_node::{
-    dns::{Forwarder, Zone, serve},
+    dns::{Forwarder, Neighbours, Zone, serve},
     kube::ClusterNode,
 };
 use serde_json::json;
@@ -135,7 +135,7 @@ async fn lab(upstreams: Vec<SocketAddr>) -> Lab {
     let (zones, zone) = watch::channel(Arc::new(Zone::new(&facts(), &[node("demo-w0", "198.51.100.31")])));
     let forwarder = Arc::new(Forwarder::new(upstreams));
     let stop = CancellationToken::new();
-    tokio::spawn(serve(udp, tcp, zone, Arc::clone(&forwarder), stop.clone()));
+    tokio::spawn(serve(udp, tcp, zone, Arc::clone(&forwarder), Neighbours::default(), stop.clone()));
     Lab { address, zones, forwarder, stop }
 }
 
