@@ -37,10 +37,13 @@ pub fn remembered(machine: &Machine) -> Vec<ClusterNode> {
 /// Several commands of a machine follow the nodes, and all machines do. So whoever asks the API leaves the answer in a file for
 /// the others of the machine, and the more machines there are the less often each asks.
 pub fn follow(machine: &Machine, interval: Duration) -> watch::Receiver<Known> {
+    follow_by(Access::of(machine), machine, interval)
+}
+
+fn follow_by(access: Access, machine: &Machine, interval: Duration) -> watch::Receiver<Known> {
     let (sender, receiver) = watch::channel(Known { nodes: remembered(machine), fresh: false });
     let machine = machine.clone();
     tokio::spawn(async move {
-        let access = Access::of(&machine);
         let mut failing = false;
         while !sender.is_closed() {
             let wait = wait(interval, sender.borrow().nodes.len());
@@ -102,57 +105,4 @@ fn file(machine: &Machine) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use landfall_assets::MachineRole;
-
-    use super::*;
-    use crate::testing;
-
-    #[test]
-    fn what_was_known_last_survives_a_reboot() {
-        let dir = tempfile::tempdir().unwrap();
-        let machine = testing::machine("master", "demo-x7k2p-master-0", dir.path());
-        assert_eq!(remembered(&machine), []);
-        let node = ClusterNode {
-            name: "demo-x7k2p-master-0".to_owned(),
-            role: MachineRole::Master,
-            addresses: vec!["198.51.100.21".parse().unwrap()],
-            pod_networks: vec!["10.128.0.0/23".parse().unwrap()],
-        };
-        remember(&machine, std::slice::from_ref(&node));
-        assert_eq!(remembered(&machine), std::slice::from_ref(&node));
-        remember(&machine, &[]);
-        assert_eq!(remembered(&machine), [node], "nobody forgets everything");
-        fs::write(file(&machine), "{broken").unwrap();
-        assert_eq!(remembered(&machine), [], "a damaged file is as good as none");
-    }
-
-    #[test]
-    fn one_command_of_a_machine_asks_for_all() {
-        let dir = tempfile::tempdir().unwrap();
-        let machine = testing::machine("worker", "demo-x7k2p-worker-0", dir.path());
-        let within = Duration::from_mins(1);
-        assert_eq!(just_remembered(&machine, within), None);
-        let node = ClusterNode {
-            name: "demo-x7k2p-worker-0".to_owned(),
-            role: MachineRole::Worker,
-            addresses: Vec::new(),
-            pod_networks: Vec::new(),
-        };
-        remember(&machine, std::slice::from_ref(&node));
-        assert_eq!(just_remembered(&machine, within), Some(vec![node.clone()]));
-        for time in [SystemTime::UNIX_EPOCH, SystemTime::now() + within] {
-            fs::File::options().append(true).open(file(&machine)).unwrap().set_modified(time).unwrap();
-            assert_eq!(just_remembered(&machine, within), None, "{time:?}");
-        }
-        remember(&machine, std::slice::from_ref(&node));
-        assert!(just_remembered(&machine, within).is_some(), "the same answer is fresh again");
-    }
-
-    #[test]
-    fn the_more_machines_the_fewer_questions_of_each() {
-        let interval = Duration::from_secs(2);
-        assert_eq!(wait(interval, 5), interval);
-        assert_eq!(wait(interval, 1000), Duration::from_secs(40));
-    }
-}
+mod tests;
