@@ -7,6 +7,7 @@ CACHE := $(or $(LANDFALL_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/landfall)
 DENY := $(CACHE)/cargo-deny-0.20.2/bin/cargo-deny
 MDBOOK := $(CACHE)/mdbook-0.5.4/bin/mdbook
 FUZZ_SECONDS ?= 30
+NODE_TARGET ?= x86_64-unknown-linux-musl
 
 .PHONY: help
 help: ## Show this list.
@@ -18,9 +19,12 @@ build: ## Build the landfall program (release).
 	cargo build --release --locked --package landfall
 
 .PHONY: node
-node: ## Build the landfall-node program, static, for x86_64 machines (release).
-	scripts/setup build node
-	cargo build --release --locked --package landfall-node --bin landfall-node --target x86_64-unknown-linux-musl
+node: ## Build the landfall-node program, static (release); NODE_TARGET chooses the machines.
+	NODE_TARGET=$(NODE_TARGET) scripts/setup build node
+	CC_powerpc64le_unknown_linux_gnu=powerpc64le-linux-gnu-gcc \
+	CARGO_TARGET_POWERPC64LE_UNKNOWN_LINUX_GNU_LINKER=powerpc64le-linux-gnu-gcc \
+	CARGO_TARGET_POWERPC64LE_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
+	cargo build --release --locked --package landfall-node --bin landfall-node --target $(NODE_TARGET)
 
 .PHONY: demo
 demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.

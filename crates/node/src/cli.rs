@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 /// What runs on the machines of a cluster. Its commands are run by systemd; `doctor` is for people.
@@ -24,6 +24,12 @@ pub(crate) enum Command {
     ConfigServer,
     /// Serve the names of the cluster to this machine.
     Dns,
+    /// Say what is wrong on this machine.
+    Doctor {
+        /// The form of what is said.
+        #[arg(long, value_enum, default_value = "text")]
+        output: Output,
+    },
     /// Join the cluster.
     Join,
     /// Balance the API of the masters on a master.
@@ -32,6 +38,15 @@ pub(crate) enum Command {
     Network,
     /// Hold the virtual addresses of the cluster.
     Vip,
+}
+
+/// The form of what is said.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Output {
+    /// Lines for people.
+    Text,
+    /// JSON for programs.
+    Json,
 }
 
 impl Cli {

@@ -7,6 +7,7 @@ pub mod bootstrap;
 pub mod config_server;
 pub mod daemon;
 pub mod dns;
+pub mod doctor;
 mod error;
 pub mod etcd;
 pub mod join;

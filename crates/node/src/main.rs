@@ -38,6 +38,10 @@ async fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Certificates => commands::certificates::run().await?,
         Command::ConfigServer => commands::config_server::run().await?,
         Command::Dns => commands::dns::run().await?,
+        Command::Doctor { output } => {
+            let well = commands::doctor::run(*output).await?;
+            return Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         Command::Join => commands::join::run().await?,
         Command::LoadBalancer => commands::load_balancer::run().await?,
         Command::Network => commands::network::run().await?,

@@ -8,14 +8,17 @@ use super::{LocalNode, Member};
 use crate::{MachineRole, NodeFacts, VipFacts, node::paths, template};
 
 /// The bootstrap machine holds the API's addresses for as long as its keepalived runs: no master gets above it.
-const BOOTSTRAP_PRIORITY: u8 = 100;
-/// What a member starts with; its place among the members is added, so that no two are equal. Equal ones become master
-/// together when the holder dies, and clients may follow the loser for seconds.
-const MEMBER_PRIORITY: u8 = 20;
-/// The largest place that is told apart; beyond it members are equal, which is slower but not wrong.
-const PLACES: u8 = 40;
-/// What a member gains by being useful.
-const USEFUL_WEIGHT: u8 = 30;
+const BOOTSTRAP_PRIORITY: u8 = 250;
+/// What the first member starts with. The others start lower, each by a step, so that no two are equal.
+const FIRST_PRIORITY: u8 = 100;
+/// The step between members, if there are few. When the holder is gone the next one waits shorter than the others, in
+/// proportion to the priorities: 30 of 256 of an interval of 0.3 s are 35 ms, in which the others hear of it. Members that
+/// are closer take the address together, and clients may follow the loser until they are told again a second later.
+const STEP: u8 = 30;
+/// What is left for the last member.
+const LAST_PRIORITY: u8 = 10;
+/// What a member gains by being useful: the last useful one is above the first that is not.
+const USEFUL_WEIGHT: u8 = 120;
 
 /// keepalived's configuration for a machine among members.
 ///
@@ -107,11 +110,7 @@ impl Instance {
                 Service::Api => vips.api_router_id,
                 Service::Ingress => vips.ingress_router_id,
             },
-            priority: if bootstrap {
-                BOOTSTRAP_PRIORITY
-            } else {
-                MEMBER_PRIORITY + PLACES - u8::try_from(place).unwrap_or(PLACES).min(PLACES)
-            },
+            priority: if bootstrap { BOOTSTRAP_PRIORITY } else { priority(place, members.len()) },
             interface: local.interface.clone(),
             own,
             peers: peers(vip, local, &members),
@@ -126,6 +125,15 @@ impl Instance {
     }
 }
 
+/// What the member at a place among so many starts with. Where there are more members than priorities, the last are equal,
+/// which is slower but not wrong.
+fn priority(place: usize, count: usize) -> u8 {
+    let room = usize::from(FIRST_PRIORITY - LAST_PRIORITY);
+    let step = (room / count.saturating_sub(1).max(1)).clamp(1, STEP.into());
+    let below = u8::try_from((place * step).min(room)).expect("the room fits");
+    FIRST_PRIORITY - below
+}
+
 /// The addresses of the others. A machine that is alone talks to itself: without any peer keepalived would fall back to
 /// multicast and listen to everybody on the segment who has the same router id.
 fn peers(vip: IpAddr, local: &LocalNode, members: &[&&Member]) -> Vec<IpAddr> {
@@ -135,4 +143,23 @@ fn peers(vip: IpAddr, local: &LocalNode, members: &[&&Member]) -> Vec<IpAddr> {
         peers.push(if vip.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
     }
     peers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_far_apart_if_they_are_few_and_never_below_the_last() {
+        assert_eq!([0, 1, 2].map(|place| priority(place, 3)), [100, 70, 40]);
+        assert_eq!([0, 1, 2, 3, 4].map(|place| priority(place, 5)), [100, 78, 56, 34, 12]);
+        assert_eq!(priority(0, 1), 100);
+        assert_eq!((priority(0, 500), priority(499, 500)), (100, LAST_PRIORITY));
+    }
+
+    #[test]
+    fn usefulness_outweighs_the_place_and_the_bootstrap_machine_everything() {
+        let (last_useful, first_useful) = (LAST_PRIORITY + USEFUL_WEIGHT, FIRST_PRIORITY + USEFUL_WEIGHT);
+        assert!(last_useful > FIRST_PRIORITY && BOOTSTRAP_PRIORITY > first_useful);
+    }
 }

@@ -4,6 +4,7 @@ pub(crate) mod bootstrap;
 pub(crate) mod certificates;
 pub(crate) mod config_server;
 pub(crate) mod dns;
+pub(crate) mod doctor;
 pub(crate) mod join;
 pub(crate) mod load_balancer;
 pub(crate) mod network;

@@ -9,6 +9,9 @@ use std::{
 use super::ResolvConf;
 use crate::{Error, program::Program, stored};
 
+/// The drop-in by which systemd-resolved is told.
+pub const RESOLVED_DROPIN: &str = "/etc/systemd/resolved.conf.d/60-landfall.conf";
+
 /// Where the resolver has its settings.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -28,7 +31,7 @@ impl Places {
         Self {
             resolv_conf: "/etc/resolv.conf".into(),
             resolved: "/run/systemd/resolve/resolv.conf".into(),
-            dropin: "/etc/systemd/resolved.conf.d/60-landfall.conf".into(),
+            dropin: RESOLVED_DROPIN.into(),
             kept: state.join("resolv.conf"),
         }
     }

@@ -13,8 +13,8 @@ mod server;
 mod zone;
 
 pub use forward::Forwarder;
-pub use handover::{Handover, Places};
+pub use handover::{Handover, Places, RESOLVED_DROPIN};
 pub use resolv_conf::{ResolvConf, upstreams};
-pub use run::run;
+pub use run::{run, self_test};
 pub use server::serve;
 pub use zone::{Found, Zone};

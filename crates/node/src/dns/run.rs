@@ -91,7 +91,7 @@ async fn hand_over(handover: &Handover, server: SocketAddr, name: &str) -> Resul
 }
 
 /// Whether the server answers as the machine's own programs would ask it.
-async fn self_test(server: SocketAddr, name: &str) -> Result<(), Error> {
+pub async fn self_test(server: SocketAddr, name: &str) -> Result<(), Error> {
     let mut query = Message::query();
     let name = Name::from_ascii(format!("{name}.")).map_err(|error| Error::NotYet(error.to_string()))?;
     query.add_query(Query::query(name.clone(), RecordType::A));

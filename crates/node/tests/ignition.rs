@@ -1,0 +1,153 @@
+//! The config server, asked by the real Ignition.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics says where and why")]
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
+
+use landfall_assets::{
+    MachineRole,
+    node::{ConfigServerFacts, ServedRole},
+};
+use landfall_node::config_server::{ConfigServer, DiskFiles, Tls, serve};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Where Debian has it; it is a part of the initial ramdisk elsewhere too.
+const IGNITION: &str = "/usr/lib/dracut/modules.d/30ignition/ignition";
+
+struct Authority {
+    pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+fn authority(name: &str) -> Authority {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, name);
+    let key = KeyPair::generate().unwrap();
+    let pem = params.self_signed(&key).unwrap().pem();
+    Authority { pem, issuer: Issuer::new(params, key) }
+}
+
+struct Lab {
+    directory: tempfile::TempDir,
+    address: SocketAddr,
+    ca: String,
+    stop: CancellationToken,
+}
+
+async fn lab() -> Lab {
+    let directory = tempfile::tempdir().unwrap();
+    let authority = authority("cluster-ca");
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "config-server");
+    params.subject_alt_names.push(SanType::IpAddress([127, 0, 0, 1].into()));
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.signed_by(&key, &authority.issuer).unwrap();
+    let tls = Tls { certificates: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes() };
+
+    let path = |name: String| directory.path().join(name).display().to_string();
+    let roles = [MachineRole::Master, MachineRole::Worker].map(|role| {
+        fs::write(path(format!("{role}.ign")), config(role).to_string()).unwrap();
+        fs::write(path(format!("{role}.sha256")), digest(&format!("{role}-token"))).unwrap();
+        ServedRole { role, config: path(format!("{role}.ign")), token_digest: path(format!("{role}.sha256")) }
+    });
+    let facts = ConfigServerFacts { certificate: String::new(), key: String::new(), roles: roles.into() };
+    let files = Arc::new(DiskFiles::new(&facts, directory.path().join("progress.json")));
+    let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
+    let stopped = stop.clone();
+    tokio::spawn(async move { serve(listener, &tls, server, stopped).await });
+    Lab { directory, address, ca: authority.pem, stop }
+}
+
+fn digest(token: &str) -> String {
+    let bytes = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, token.as_bytes());
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
+/// A config that only this role has.
+fn config(role: MachineRole) -> Value {
+    json!({
+        "ignition": { "version": "3.3.0" },
+        "storage": { "files": [{ "path": "/etc/role", "contents": { "source": format!("data:,{role}") } }] },
+    })
+}
+
+/// What a machine ends up with.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Config(String),
+    Nothing,
+}
+
+impl Lab {
+    async fn boot(&self, role: &str, token: Option<&str>, ca: &str) -> Outcome {
+        let headers: Vec<Value> = token
+            .map(|token| json!({ "name": "Authorization", "value": format!("Bearer {token}") }))
+            .into_iter()
+            .collect();
+        let source = format!("https://{}/config/{role}", self.address);
+        let pointer = json!({ "ignition": {
+            "version": "3.3.0",
+            "config": { "merge": [{ "source": source, "httpHeaders": headers }] },
+            // A server that is not trusted is asked for ever, since it may be another one next time.
+            "timeouts": { "httpTotal": 3 },
+            "security": { "tls": { "certificateAuthorities": [{ "source": format!("data:,{}", percent(ca)) }] } },
+        } });
+        let machine = tempfile::tempdir_in(self.directory.path()).unwrap();
+        let directory = machine.path().to_owned();
+        fs::write(directory.join("pointer.ign"), pointer.to_string()).unwrap();
+        tokio::task::spawn_blocking(move || fetch(&directory)).await.unwrap()
+    }
+}
+
+fn percent(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat()
+}
+
+fn fetch(directory: &Path) -> Outcome {
+    let path = |name: &str| -> PathBuf { directory.join(name) };
+    fs::create_dir(path("root")).unwrap();
+    let output = Command::new(IGNITION)
+        .args(["-platform", "file", "-stage", "fetch", "-log-to-stdout"])
+        .arg("-root")
+        .arg(path("root"))
+        .arg("-config-cache")
+        .arg(path("cache.json"))
+        .arg("-state-file")
+        .arg(path("state"))
+        .env("IGNITION_CONFIG_FILE", path("pointer.ign"))
+        .output()
+        .expect("ignition runs; scripts/setup test installs it");
+    let config = fs::read_to_string(path("cache.json")).ok();
+    assert_eq!(output.status.success(), config.is_some(), "it has a config if and only if it succeeds: {config:?}");
+    config.map_or(Outcome::Nothing, Outcome::Config)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_machine_with_the_roles_token_and_the_clusters_ca_gets_its_config() {
+    let lab = lab().await;
+    let Outcome::Config(config) = lab.boot("master", Some("master-token"), &lab.ca).await else {
+        panic!("a master does not boot");
+    };
+    assert!(config.contains("data:,master"), "{config}");
+    assert!(matches!(lab.boot("worker", Some("worker-token"), &lab.ca).await, Outcome::Config(_)));
+
+    assert_eq!(lab.boot("master", None, &lab.ca).await, Outcome::Nothing, "without a token");
+    assert_eq!(lab.boot("master", Some("worker-token"), &lab.ca).await, Outcome::Nothing, "as another role");
+    let foreign = authority("cluster-ca").pem;
+    assert_eq!(lab.boot("master", Some("master-token"), &foreign).await, Outcome::Nothing, "with another CA");
+    fs::remove_file(lab.directory.path().join("master.sha256")).unwrap();
+    assert_eq!(lab.boot("master", Some("master-token"), &lab.ca).await, Outcome::Nothing, "after the revocation");
+    lab.stop.cancel();
+}

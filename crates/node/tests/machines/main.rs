@@ -1,0 +1,11 @@
+//! Machines in network namespaces of their own, with the real `landfall-node` and the real programs that it runs.
+//!
+//! Needs root. Without it the tests say so and do nothing.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
+
+mod failover;
+mod masters;
+mod network;
+mod outage;
+mod segment;
