@@ -25,8 +25,9 @@ pub(crate) struct Cluster<'a> {
 }
 
 impl<'a> Cluster<'a> {
-    pub(crate) fn new(lab: &'a Lab) -> Self {
-        Self { lab, directory: lab.home().join("cluster") }
+    /// A cluster that is to be made, in an install directory of this name.
+    pub(crate) fn new(lab: &'a Lab, name: &str) -> Self {
+        Self { lab, directory: lab.home().join(name) }
     }
 
     /// A file in the install directory.
@@ -36,7 +37,8 @@ impl<'a> Cluster<'a> {
 
     /// Runs the installer; what it says goes into a log.
     pub(crate) async fn landfall(&self, arguments: &[&str]) -> anyhow::Result<()> {
-        let log = self.lab.logs.join(format!("{}.log", arguments.join("-").replace(['/', '=', '['], "-")));
+        let directory = self.directory.file_name().unwrap_or_default().display();
+        let log = self.lab.logs.join(format!("{directory}-{}.log", arguments.get(..2).unwrap_or(arguments).join("-")));
         let file = File::create(&log)?;
         let status = Command::new(&self.lab.landfall)
             .args(arguments)

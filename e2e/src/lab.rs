@@ -88,6 +88,11 @@ impl Lab {
         Path::new(self.ready["hosts"]["programs"].as_str().unwrap_or_default()).join(name)
     }
 
+    /// The certificate of the authority that signed the engine's.
+    pub(crate) fn authority(&self) -> anyhow::Result<String> {
+        Ok(std::fs::read_to_string(self.ready["ca_file"].as_str().unwrap_or_default())?)
+    }
+
     /// Hosts that are on.
     pub(crate) async fn hosts(&self) -> anyhow::Result<Vec<Host>> {
         let url = format!("{}/guests", self.ready["admin_url"].as_str().unwrap_or_default());

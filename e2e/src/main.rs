@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cluster::Cluster;
 use crate::lab::Lab;
@@ -46,7 +47,12 @@ pub(crate) struct Arguments {
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(&arguments).await {
+    // Whoever stops this program wants the hosts to go, too; the laboratory sees to it when it is dropped.
+    let told = tokio::select! {
+        told = run(&arguments) => told,
+        stopped = stopped() => stopped,
+    };
+    match told {
         Ok(0) => ExitCode::SUCCESS,
         Ok(failed) => {
             println!("{failed} failed; logs and consoles are in {}", arguments.logs.display());
@@ -59,10 +65,20 @@ async fn main() -> ExitCode {
     }
 }
 
+/// Returns when this program is asked to end.
+async fn stopped() -> anyhow::Result<usize> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        pressed = tokio::signal::ctrl_c() => pressed?,
+    }
+    anyhow::bail!("stopped")
+}
+
 /// Runs the scenarios and returns how many failed.
 async fn run(arguments: &Arguments) -> anyhow::Result<usize> {
     let lab = Lab::start(arguments).await?;
-    let cluster = Cluster::new(&lab);
+    let cluster = Cluster::new(&lab, "first");
     let mut report = Vec::new();
     for scenario in SCENARIOS {
         let wanted = scenario.always || arguments.only.is_empty();

@@ -61,8 +61,8 @@ pub(crate) async fn refusals(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         ensure!(!text.contains("ignition"), "{who}: got a config with the refusal");
         refused.push(format!("{who}: {}", answer.status));
     }
-    // The API's own authority is a good one, but not the one that signs config servers.
-    let other = config_server(&cluster.credentials()?.authority)?;
+    // The engine's authority is a good one, but not the one that signs config servers.
+    let other = config_server(&cluster.lab.authority()?)?;
     let answer = other.send("GET", "/config/worker", &[accept, ("authorization", &worker.token)], "").await;
     ensure!(answer.is_err(), "a machine that pins another authority was served");
     refused.push("another authority: no connection".to_owned());

@@ -19,8 +19,8 @@ pub(crate) struct Scenario {
     pub(crate) run: for<'a> fn(&'a Cluster<'a>) -> BoxFuture<'a, anyhow::Result<String>>,
 }
 
-/// All scenarios. Those that take a machine out of the cluster for good come last.
-pub(crate) const SCENARIOS: [Scenario; 11] = [
+/// All scenarios. After the first cluster is destroyed comes what needs one of its own.
+pub(crate) const SCENARIOS: [Scenario; 12] = [
     Scenario { name: "install", always: true, run: |cluster| Box::pin(install::run(cluster)) },
     Scenario { name: "workload", always: false, run: |cluster| Box::pin(workload::run(cluster)) },
     Scenario { name: "config-server", always: false, run: |cluster| Box::pin(config_server::refusals(cluster)) },
@@ -32,4 +32,5 @@ pub(crate) const SCENARIOS: [Scenario; 11] = [
     Scenario { name: "cut-holder", always: false, run: |cluster| Box::pin(fail_over::cut(cluster)) },
     Scenario { name: "switch-off-holder", always: false, run: |cluster| Box::pin(fail_over::switch_off(cluster)) },
     Scenario { name: "destroy", always: true, run: |cluster| Box::pin(remove::run(cluster)) },
+    Scenario { name: "reboot-bootstrap", always: false, run: |cluster| Box::pin(install::with_a_reboot(cluster)) },
 ];
