@@ -78,6 +78,7 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 	bench/install target/release/landfall
 	cargo bench --locked --package landfall-engine --bench overhead
 	cargo bench --locked --package landfall-simulator --bench ovirt_load
+	cargo bench --locked --package landfall-node --bench serving
 
 .PHONY: docs
 docs: ## Build the book into target/book.

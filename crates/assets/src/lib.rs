@@ -34,5 +34,5 @@ pub use manifests::{Credentials, manifests};
 pub use metadata::{ClusterMetadata, OvirtMetadata};
 pub use node::{NodeConfig, NodeContents, NodeFacts, NodeFile, NodeUnit, VipFacts};
 pub use onprem::{LocalNode, Member, haproxy_config, keepalived_config, router_ids};
-pub use pki::{Authority, Certificates, Expiry, IssuedCertificate, PrivateKey, certificate_expiry};
+pub use pki::{Authority, Certificates, Expiry, IssuedCertificate, PrivateKey, Reissue, certificate_expiry};
 pub use secrets::{Secrets, Token};

@@ -23,7 +23,11 @@ pub(crate) enum Command {
     /// Serve Ignition configs to machines that boot.
     ConfigServer,
     /// Serve the names of the cluster to this machine.
-    Dns,
+    Dns {
+        /// Also find machines of the segment by multicast, before there is an API to ask.
+        #[arg(long, env = "LANDFALL_MDNS", value_parser = clap::builder::FalseyValueParser::new())]
+        mdns: bool,
+    },
     /// Say what is wrong on this machine.
     Doctor {
         /// The form of what is said.

@@ -16,6 +16,7 @@ pub mod kubeadm;
 pub mod load_balancer;
 pub mod machine;
 pub mod network;
+pub mod probe;
 pub mod program;
 pub mod renewal;
 pub mod stored;

@@ -37,7 +37,7 @@ async fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Bootstrap => commands::bootstrap::run().await?,
         Command::Certificates => commands::certificates::run().await?,
         Command::ConfigServer => commands::config_server::run().await?,
-        Command::Dns => commands::dns::run().await?,
+        Command::Dns { mdns } => commands::dns::run(*mdns).await?,
         Command::Doctor { output } => {
             let well = commands::doctor::run(*output).await?;
             return Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE });

@@ -11,7 +11,7 @@ use std::{
 
 use landfall_assets::{MachineRole, NodeFacts};
 use landfall_node::{
-    dns::{Forwarder, Zone, serve},
+    dns::{Forwarder, Neighbours, Zone, serve},
     kube::ClusterNode,
 };
 use serde_json::json;
@@ -65,8 +65,14 @@ impl Drop for Site {
     }
 }
 
+/// A port that is free for both protocols.
 fn free_port() -> u16 {
-    std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    loop {
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        if let Ok(udp) = std::net::UdpSocket::bind(tcp.local_addr().unwrap()) {
+            return udp.local_addr().unwrap().port();
+        }
+    }
 }
 
 /// The short answers of `dig`, sorted, and its whole output.
@@ -118,13 +124,18 @@ struct Lab {
 }
 
 async fn lab(upstreams: Vec<SocketAddr>) -> Lab {
-    let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    // One number for both: the one that is free for the first may be taken for the second.
+    let (udp, tcp) = loop {
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        if let Ok(udp) = UdpSocket::bind(tcp.local_addr().unwrap()).await {
+            break (udp, tcp);
+        }
+    };
     let address = udp.local_addr().unwrap();
-    let tcp = TcpListener::bind(address).await.unwrap();
     let (zones, zone) = watch::channel(Arc::new(Zone::new(&facts(), &[node("demo-w0", "198.51.100.31")])));
     let forwarder = Arc::new(Forwarder::new(upstreams));
     let stop = CancellationToken::new();
-    tokio::spawn(serve(udp, tcp, zone, Arc::clone(&forwarder), stop.clone()));
+    tokio::spawn(serve(udp, tcp, zone, Arc::clone(&forwarder), Neighbours::default(), stop.clone()));
     Lab { address, zones, forwarder, stop }
 }
 

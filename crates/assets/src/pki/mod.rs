@@ -5,8 +5,10 @@ mod certificates;
 mod expiry;
 mod key;
 mod profile;
+mod reissue;
 
 pub use authority::Authority;
 pub use certificates::{Certificates, IssuedCertificate};
 pub use expiry::{Expiry, certificate_expiry};
 pub use key::PrivateKey;
+pub use reissue::Reissue;

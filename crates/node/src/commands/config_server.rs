@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use landfall_node::{
     bootstrap::PROGRESS_FILE,
-    config_server::{ConfigServer, DiskFiles, Tls, serve},
+    config_server::{ConfigServer, DiskFiles, DiskIdentity, serve_with_identity},
     machine::Machine,
 };
 use tokio::net::TcpListener;
@@ -18,13 +18,12 @@ use crate::stop;
 pub(crate) async fn run() -> anyhow::Result<()> {
     let machine = Machine::this()?;
     let facts = machine.facts.config_server.as_ref().context("this machine serves no configs")?;
-    let read = |path: &str| std::fs::read(path).with_context(|| format!("cannot read {path}"));
-    let tls = Tls { certificates: read(&facts.certificate)?, key: read(&facts.key)? };
+    let identity = Arc::new(DiskIdentity::new(&facts.certificate, &facts.key)?);
     let files = Arc::new(DiskFiles::new(facts, machine.state.join(PROGRESS_FILE)));
     let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
     let listener = listen(machine.facts.api.config_server_port).await?;
     tracing::info!(address = %listener.local_addr()?, "serving configs");
-    serve(listener, &tls, server, stop::on_signal()?).await?;
+    serve_with_identity(listener, identity, server, stop::on_signal()?).await?;
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use landfall_node::{dns, machine::Machine};
 
 use crate::stop;
 
-pub(crate) async fn run() -> anyhow::Result<()> {
+pub(crate) async fn run(multicast: bool) -> anyhow::Result<()> {
     let machine = Machine::this()?;
-    dns::run(&machine, stop::on_signal()?).await?;
+    dns::run(&machine, multicast, stop::on_signal()?).await?;
     Ok(())
 }

@@ -9,6 +9,7 @@
 
 mod answer;
 mod disk;
+mod identity;
 mod negotiation;
 mod serve;
 mod throttle;
@@ -16,7 +17,8 @@ mod tokens;
 
 pub use answer::{Answer, ConfigServer, Query};
 pub use disk::DiskFiles;
-pub use serve::{ServeError, Tls, serve};
+pub use identity::DiskIdentity;
+pub use serve::{ServeError, Tls, serve, serve_with_identity};
 pub use tokens::{BadDigest, Tokens};
 
 use bytes::Bytes;

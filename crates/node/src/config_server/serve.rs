@@ -1,10 +1,14 @@
 //! The config server on the network.
 
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{net::IpAddr, path::PathBuf, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, header};
+use rustls::{
+    server::ResolvesServerCert,
+    sign::{CertifiedKey, SingleCertAndKey},
+};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -27,6 +31,15 @@ pub enum ServeError {
     /// The certificate or key cannot be read.
     #[error("cannot read the config server's {0}")]
     Pem(&'static str, #[source] rustls_pki_types::pem::Error),
+    /// A file of the identity cannot be read.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system answered.
+        #[source]
+        source: std::io::Error,
+    },
     /// The certificate and the key do not make an identity.
     #[error("cannot use the config server's certificate and key")]
     Identity(#[from] rustls::Error),
@@ -39,7 +52,22 @@ pub async fn serve(
     server: Arc<ConfigServer>,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let acceptor = acceptor(tls)?;
+    let identity = SingleCertAndKey::from(certified_key(tls)?);
+    serve_with_identity(listener, Arc::new(identity), server, stop).await
+}
+
+/// Serves until `stop` is cancelled, with an identity that may change.
+pub async fn serve_with_identity(
+    listener: TcpListener,
+    identity: Arc<dyn ResolvesServerCert>,
+    server: Arc<ConfigServer>,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_cert_resolver(identity);
+    let acceptor = TlsAcceptor::from(Arc::new(config));
     tls_listener::serve(listener, acceptor, stop, move |request, peer| {
         let answer = respond(&server, &request, peer.address.ip());
         std::future::ready(answer)
@@ -66,17 +94,14 @@ fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> 
     response.body(Full::new(answer.body)).expect("status and headers are well formed")
 }
 
-fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
+/// A certificate and a key that belong together.
+pub(super) fn certified_key(tls: &Tls) -> Result<Arc<CertifiedKey>, ServeError> {
     let certificates = CertificateDer::pem_slice_iter(&tls.certificates)
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| ServeError::Pem("certificate", error))?;
     let key = PrivateKeyDer::from_pem_slice(&tls.key).map_err(|error| ServeError::Pem("private key", error))?;
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(certificates, key)?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    Ok(Arc::new(CertifiedKey::from_der(certificates, key, &provider)?))
 }
 
 #[cfg(test)]

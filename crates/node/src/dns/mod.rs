@@ -6,6 +6,7 @@
 
 mod forward;
 mod handover;
+pub mod mdns;
 mod resolv_conf;
 mod respond;
 mod run;
@@ -16,5 +17,5 @@ pub use forward::Forwarder;
 pub use handover::{Handover, Places, RESOLVED_DROPIN};
 pub use resolv_conf::{ResolvConf, upstreams};
 pub use run::{run, self_test};
-pub use server::serve;
+pub use server::{Neighbours, serve};
 pub use zone::{Found, Zone};

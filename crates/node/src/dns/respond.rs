@@ -45,6 +45,18 @@ pub(super) fn respond(zone: &Zone, query: &Message) -> Response {
     }
 }
 
+/// An answer with addresses that were found elsewhere.
+pub(super) fn found_elsewhere(query: &Message, addresses: Vec<IpAddr>) -> Option<Message> {
+    let question = query.queries.first()?;
+    Some(answer(query, question, Found::Addresses(addresses)))
+}
+
+/// The name that a query is about, in lower case and without its last dot.
+pub(super) fn asked_name(query: &Message) -> Option<String> {
+    let name = query.queries.first()?.name().to_ascii();
+    Some(name.trim_end_matches('.').to_lowercase())
+}
+
 /// An answer that says that something is wrong.
 pub(super) fn failure(query: &Message, code: ResponseCode) -> Message {
     let mut message = response(query);

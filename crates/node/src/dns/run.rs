@@ -18,7 +18,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Forwarder, Handover, Places, Zone, serve, upstreams};
+use super::{Forwarder, Handover, Neighbours, Places, Zone, mdns, serve, upstreams};
 use crate::{
     Error,
     kube::{ClusterNode, follow},
@@ -30,8 +30,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(5);
 const PORT: u16 = 53;
 
-/// Serves names until `stop`.
-pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error> {
+/// Serves names until `stop`. `multicast` also asks the machines of the segment, and answers them.
+pub async fn run(machine: &Machine, multicast: bool, stop: CancellationToken) -> Result<(), Error> {
     let own = machine.addresses().await?.addresses;
     let address = SocketAddr::new(own[0], PORT);
     let handover = Handover::new(Places::of_host(&machine.state), own[0], machine.facts.cluster.domain.as_str());
@@ -40,7 +40,19 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
     let (zones, zone) = watch::channel(Arc::new(zone(machine, &known.borrow().nodes, &own)));
     let (udp, tcp) = bind(address).await?;
     tracing::info!(%address, "serving names");
-    let server = tokio::spawn(serve(udp, tcp, zone, Arc::clone(&forwarder), stop.clone()));
+    let neighbours = Neighbours(own.iter().filter(|_| multicast).find_map(|address| match address {
+        IpAddr::V4(address) => Some(*address),
+        IpAddr::V6(_) => None,
+    }));
+    let server = tokio::spawn(serve(udp, tcp, zone, Arc::clone(&forwarder), neighbours, stop.clone()));
+    if let Some(address) = neighbours.0 {
+        let (name, stop) = (machine.name.clone(), stop.clone());
+        tokio::spawn(stop.run_until_cancelled_owned(async move {
+            if let Err(error) = mdns::respond_for(&name, address).await {
+                tracing::warn!(%error, "this machine does not answer multicast queries");
+            }
+        }));
+    }
     while !stop.is_cancelled() {
         zones.send_replace(Arc::new(self::zone(machine, &known.borrow_and_update().nodes, &own)));
         forwarder.set(upstreams(&handover.site(), &own));

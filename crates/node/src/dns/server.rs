@@ -1,6 +1,6 @@
 //! The server on the network: UDP and TCP.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use hickory_proto::op::{Message, ResponseCode};
 use tokio::{
@@ -12,8 +12,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Forwarder, Zone,
-    respond::{Response, failure, respond},
+    Forwarder, Zone, mdns,
+    respond::{Response, asked_name, failure, found_elsewhere, respond},
 };
 
 /// Queries that are forwarded at once. More are refused, so that a site without name servers does not eat the memory.
@@ -22,10 +22,15 @@ const FORWARDED: usize = 1024;
 const CONNECTIONS: usize = 256;
 const SILENCE: Duration = Duration::from_secs(10);
 
+/// Whether other machines of the segment are asked for their names by multicast, and from which address.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Neighbours(pub Option<Ipv4Addr>);
+
 #[derive(Clone)]
 struct Server {
     zone: watch::Receiver<Arc<Zone>>,
     forwarder: Arc<Forwarder>,
+    neighbours: Neighbours,
     places: Arc<Semaphore>,
 }
 
@@ -35,9 +40,10 @@ pub async fn serve(
     tcp: TcpListener,
     zone: watch::Receiver<Arc<Zone>>,
     forwarder: Arc<Forwarder>,
+    neighbours: Neighbours,
     stop: CancellationToken,
 ) {
-    let server = Server { zone, forwarder, places: Arc::new(Semaphore::new(FORWARDED)) };
+    let server = Server { zone, forwarder, neighbours, places: Arc::new(Semaphore::new(FORWARDED)) };
     tokio::select! {
         () = stop.cancelled() => {}
         () = server.datagrams(Arc::new(udp)) => {}
@@ -113,10 +119,24 @@ impl Server {
     }
 
     async fn elsewhere(&self, raw: &[u8], query: &Message, stream: bool) -> Vec<u8> {
+        if let Some(answer) = self.neighbour(query).await {
+            return answer;
+        }
         match self.forwarder.ask(raw, stream).await {
             Some(answer) => answer,
             None => failure(query, ResponseCode::ServFail).to_vec().unwrap_or_default(),
         }
+    }
+}
+
+impl Server {
+    /// The answer of a machine on the segment that the cluster does not know yet.
+    async fn neighbour(&self, query: &Message) -> Option<Vec<u8>> {
+        let own = self.neighbours.0?;
+        let name = asked_name(query)?;
+        let machine = self.zone.borrow().machine_in(&name).map(str::to_owned)?;
+        let address = mdns::find(&machine, own).await?;
+        found_elsewhere(query, vec![address])?.to_vec().ok()
     }
 }
 

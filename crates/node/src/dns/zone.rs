@@ -13,6 +13,8 @@ pub struct Zone {
     addresses: HashMap<String, Vec<IpAddr>>,
     /// What every name below it leads to.
     apps: Option<(String, Vec<IpAddr>)>,
+    /// The beginning and the end of names that only a machine of the cluster can have.
+    machine: (String, String),
     /// Names by address.
     names: HashMap<IpAddr, String>,
 }
@@ -30,7 +32,8 @@ impl Zone {
     /// The names of a cluster with these nodes.
     pub fn new(facts: &NodeFacts, nodes: &[ClusterNode]) -> Self {
         let domain = facts.cluster.domain.to_lowercase();
-        let mut zone = Self::default();
+        let machine = (format!("{}-", facts.cluster.infra_id), format!(".{domain}"));
+        let mut zone = Self { machine, ..Self::default() };
         for node in nodes.iter().filter(|node| !node.addresses.is_empty()) {
             let short = node.name.to_lowercase();
             // A node that was named with its domain has both names too.
@@ -59,6 +62,13 @@ impl Zone {
         }
         let (suffix, addresses) = self.apps.as_ref()?;
         name.ends_with(suffix).then(|| Found::Addresses(addresses.clone()))
+    }
+
+    /// The node name in a name that only a machine of the cluster can have, whether it is known or not.
+    pub fn machine_in<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let (beginning, end) = &self.machine;
+        let short = name.strip_suffix(end.as_str())?;
+        (short.starts_with(beginning) && !short.contains('.')).then_some(short)
     }
 
     /// The name of an address.
@@ -120,6 +130,15 @@ mod tests {
             assert_eq!(addresses(name), None, "{name}");
         }
         assert_eq!(zone().find_address("198.51.100.99".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn names_of_machines_are_told_from_others() {
+        let zone = zone();
+        assert_eq!(zone.machine_in("demo-x7k2p-master-7.demo.example.com"), Some("demo-x7k2p-master-7"));
+        for name in ["demo-x7k2p.demo.example.com", "www.demo.example.com", "demo-x7k2p-a.b.demo.example.com"] {
+            assert_eq!(zone.machine_in(name), None, "{name}");
+        }
     }
 
     #[test]

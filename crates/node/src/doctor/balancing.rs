@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use landfall_assets::MachineRole;
 use landfall_platform::{Finding, error_chain};
-use landfall_wire::{Client, Limits, Request, Trust};
-use url::Url;
 
 use crate::{
     machine::{Machine, interfaces},
+    probe::Probe,
     vip,
 };
 
@@ -61,10 +60,7 @@ pub(super) async fn balancer(machine: &Machine) -> Vec<Finding> {
     ]
 }
 
-/// The status of an answer. Nothing secret is sent, so nobody's identity is checked.
 async fn get(url: &str) -> Result<u16, String> {
-    let limits = Limits { connect: Duration::from_secs(3), exchange: Duration::from_secs(5), answer: 1 << 20 };
-    let url = Url::parse(url).map_err(|error| error.to_string())?;
-    let client = Client::new(&Trust::Unverified, limits).map_err(|error| error_chain(&error))?;
-    client.send(Request::get(url)).await.map(|reply| reply.status()).map_err(|error| error_chain(&error))
+    let probe = Probe::new(Duration::from_secs(5)).map_err(|error| error_chain(&error))?;
+    probe.status(url).await.map_err(|error| error_chain(&error))
 }

@@ -4,12 +4,10 @@ use std::{path::Path, time::Duration};
 
 use landfall_assets::node::paths;
 use landfall_platform::error_chain;
-use landfall_wire::{Client, Limits, Request, Trust};
 use tokio::time::{Instant, sleep};
-use url::Url;
 
 use super::joined::{has_begun, has_joined};
-use crate::{Error, kubeadm::Kubeadm, machine::Machine, stored};
+use crate::{Error, kubeadm::Kubeadm, machine::Machine, probe::Probe, stored};
 
 /// Between two looks at the API.
 const LOOK: Duration = Duration::from_millis(500);
@@ -43,21 +41,15 @@ async fn join_once(machine: &Machine) -> Result<(), Error> {
     kubeadm.join().await
 }
 
-/// Waits until the API answers: an attempt without one costs kubeadm a minute. Nothing secret is sent, and kubeadm itself
-/// checks who answers, so this does not.
+/// Waits until the API answers: an attempt without one costs kubeadm a minute. kubeadm itself checks who answers.
 async fn wait_for_api(endpoint: &str) -> Result<(), Error> {
-    let url = Url::parse(&format!("https://{endpoint}/readyz")).map_err(|error| Error::NotUnderstood {
-        path: paths::NODE_FACTS.into(),
-        reason: format!("the endpoint {endpoint} is not a host and a port: {error}"),
-    })?;
-    let limits = Limits { connect: Duration::from_secs(2), exchange: Duration::from_secs(5), answer: 1 << 20 };
-    let client = Client::new(&Trust::Unverified, limits)
-        .map_err(|source| Error::Request { attempt: "preparing to call the API".into(), source: Box::new(source) })?;
+    let probe = Probe::new(Duration::from_secs(5))?;
+    let url = format!("https://{endpoint}/readyz");
     let mut told = Instant::now();
     loop {
-        let seen = match client.send(Request::get(url.clone())).await {
-            Ok(reply) if reply.status() == 200 => return Ok(()),
-            Ok(reply) => format!("status {}", reply.status()),
+        let seen = match probe.status(&url).await {
+            Ok(200) => return Ok(()),
+            Ok(status) => format!("status {status}"),
             Err(error) => error_chain(&error),
         };
         if told.elapsed() > REMIND {

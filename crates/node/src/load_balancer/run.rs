@@ -4,10 +4,8 @@ use std::{path::Path, time::Duration};
 
 use landfall_assets::haproxy_config;
 use landfall_platform::error_chain;
-use landfall_wire::{Client, Limits, Request, Trust};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use super::redirect::Redirect;
 use crate::{
@@ -15,6 +13,7 @@ use crate::{
     daemon::Daemon,
     kube::{ClusterNode, follow},
     machine::Machine,
+    probe::Probe,
     program::Program,
     stored,
 };
@@ -31,7 +30,8 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
     std::fs::create_dir_all(&machine.runtime).map_err(Error::file("create", &machine.runtime))?;
     let mut haproxy = Daemon::new("haproxy", ["-W", "-db", "-f", &vips.haproxy_config], Signal::USR2);
     let mut redirect = Redirect::new(vips, machine.facts.api.port);
-    let backends = Monitor::new(vips.balancer_backends_port)?;
+    let probe = Probe::new(LOOK)?;
+    let backends = format!("http://127.0.0.1:{}/ready", vips.balancer_backends_port);
     let mut known = follow(machine, INTERVAL);
     let mut configured: Option<Vec<ClusterNode>> = None;
     let mut missed = 0;
@@ -50,7 +50,7 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
             _ = known.changed() => continue,
             // At once: until it runs again, the local API server serves.
             _ = haproxy.ended() => missed = MISSED,
-            () = tokio::time::sleep(LOOK) => missed = if backends.is_well().await { 0 } else { missed + 1 },
+            () = tokio::time::sleep(LOOK) => missed = if probe.is_well(&backends).await { 0 } else { missed + 1 },
         }
         let wanted = if missed == 0 { Some(true) } else { (missed >= MISSED).then_some(false) };
         if let Some(wanted) = wanted
@@ -82,26 +82,4 @@ async fn configure(machine: &Machine, nodes: &[ClusterNode], haproxy: &mut Daemo
         haproxy.start().await?;
     }
     Ok(())
-}
-
-/// What haproxy says about itself.
-struct Monitor {
-    client: Client,
-    url: Url,
-}
-
-impl Monitor {
-    fn new(port: u16) -> Result<Self, Error> {
-        let limits = Limits { connect: LOOK, exchange: LOOK, answer: 1 << 16 };
-        let client = Client::new(&Trust::Unverified, limits).map_err(|source| Error::Request {
-            attempt: "preparing to call haproxy".into(),
-            source: Box::new(source),
-        })?;
-        let url = Url::parse(&format!("http://127.0.0.1:{port}/ready")).expect("an address and a port make a URL");
-        Ok(Self { client, url })
-    }
-
-    async fn is_well(&self) -> bool {
-        self.client.send(Request::get(self.url.clone())).await.is_ok_and(|reply| reply.status() == 200)
-    }
 }

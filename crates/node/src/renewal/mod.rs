@@ -4,6 +4,7 @@
 //! the other, each in hours of its own, because the programs of a control plane must be restarted to take their new
 //! certificates.
 
+mod config_server;
 mod due;
 mod restart;
 mod run;

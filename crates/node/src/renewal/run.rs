@@ -7,7 +7,7 @@ use landfall_assets::MachineRole;
 use landfall_platform::error_chain;
 use tokio_util::sync::CancellationToken;
 
-use super::{certificate_files, is_due, restart};
+use super::{certificate_files, config_server, is_due, restart};
 use crate::{
     Error, approval,
     kube::{Access, ClusterNode, remembered},
@@ -40,6 +40,11 @@ async fn keep_renewing(machine: &Machine, kubernetes: &Path) {
             && let Err(error) = renew(kubernetes, now).await
         {
             tracing::error!(error = error_chain(&error), "the control plane's certificates are not renewed");
+        }
+        if let Some(facts) = &machine.facts.config_server
+            && let Err(error) = config_server::renew(facts, now)
+        {
+            tracing::error!(error = error_chain(&error), "the config server's certificate is not renewed");
         }
         tokio::time::sleep(INTERVAL).await;
     }

@@ -6,6 +6,7 @@
 
 mod failover;
 mod masters;
+mod names;
 mod network;
 mod outage;
 mod segment;

@@ -89,6 +89,7 @@ impl Segment {
             .env("LOGS", self.logs(name))
             .env("NAME", node)
             .env("COMMANDS", commands)
+            .env("LANDFALL_MDNS", "1")
             .env("PROGRAM", env!("CARGO_BIN_EXE_landfall-node"))
             .spawn()
             .unwrap();

@@ -1,18 +1,12 @@
 //! The masters, each with an API server and a balancer that work.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use landfall_assets::MachineRole;
 use landfall_platform::Context;
-use landfall_wire::{Client, Limits, Request, Trust};
 use tokio::time::sleep;
-use url::Url;
 
-use crate::{Error, bootstrap::access, kube::ClusterNode, machine::Machine};
+use crate::{Error, bootstrap::access, kube::ClusterNode, machine::Machine, probe::Probe};
 
 /// Waits for the masters.
 pub(in crate::bootstrap) struct Masters(pub(in crate::bootstrap) Arc<Machine>);
@@ -27,11 +21,11 @@ impl Masters {
         // The balancer of a master is what the address will be moved to.
         let balancer = facts.vips.as_ref().map(|vips| vips.balancer_port);
         let ports: Vec<u16> = [facts.api.port].into_iter().chain(balancer).collect();
-        let client = probe_client()?;
+        let probe = Probe::new(Duration::from_secs(5))?;
         let mut last = String::new();
         loop {
             let seen = match access::local(&self.0).nodes().await {
-                Ok(nodes) => match missing(&client, &nodes, wanted, &ports).await {
+                Ok(nodes) => match missing(&probe, &nodes, wanted, &ports).await {
                     None => return Ok(()),
                     Some(missing) => missing,
                 },
@@ -47,7 +41,7 @@ impl Masters {
 }
 
 /// What is missing still, if anything is.
-async fn missing(client: &Client, nodes: &[ClusterNode], wanted: usize, ports: &[u16]) -> Option<String> {
+async fn missing(probe: &Probe, nodes: &[ClusterNode], wanted: usize, ports: &[u16]) -> Option<String> {
     let masters: Vec<&ClusterNode> = nodes.iter().filter(|node| node.role == MachineRole::Master).collect();
     if masters.len() < wanted {
         return Some(format!("{} of {wanted} masters have joined", masters.len()));
@@ -55,23 +49,10 @@ async fn missing(client: &Client, nodes: &[ClusterNode], wanted: usize, ports: &
     for master in masters {
         for &port in ports {
             let address = master.addresses.first()?;
-            if !is_ready(client, *address, port).await {
+            if !probe.is_well(&format!("https://{}/readyz", SocketAddr::new(*address, port))).await {
                 return Some(format!("{} does not serve the API on port {port} yet", master.name));
             }
         }
     }
     None
-}
-
-/// Only whether it answers matters here; nothing secret is sent, so nobody's identity is checked.
-fn probe_client() -> Result<Client, Error> {
-    let limits = Limits { connect: Duration::from_secs(2), exchange: Duration::from_secs(5), answer: 1 << 20 };
-    Client::new(&Trust::Unverified, limits)
-        .map_err(|source| Error::Request { attempt: "preparing to call masters".into(), source: Box::new(source) })
-}
-
-async fn is_ready(client: &Client, address: IpAddr, port: u16) -> bool {
-    let url = format!("https://{}/readyz", SocketAddr::new(address, port));
-    let url = Url::parse(&url).expect("an address and a port make a URL");
-    client.send(Request::get(url)).await.is_ok_and(|reply| reply.status() == 200)
 }
