@@ -8,6 +8,7 @@ DENY := $(CACHE)/cargo-deny-0.20.2/bin/cargo-deny
 MDBOOK := $(CACHE)/mdbook-0.5.4/bin/mdbook
 FUZZ_SECONDS ?= 30
 NODE_TARGET ?= x86_64-unknown-linux-musl
+NODE := target/$(NODE_TARGET)/release/landfall-node
 
 .PHONY: help
 help: ## Show this list.
@@ -29,6 +30,17 @@ node: ## Build the landfall-node program, static (release); NODE_TARGET chooses 
 .PHONY: demo
 demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
 	target/release/landfall demo
+
+.PHONY: demo-real
+demo-real: build node tools ## The same on real hosts, with a real Kubernetes (needs root).
+	cp $(NODE) target/release/landfall-node
+	target/release/landfall demo --hosts real --workers 1
+
+.PHONY: e2e
+e2e: build node tools ## Install on real hosts, break things, measure, destroy (needs root). E2E='words' chooses scenarios.
+	cargo test --locked --package landfall-simulator --test guests -- --ignored hosts
+	cargo build --release --locked --package landfall-e2e
+	target/release/landfall-e2e --node-agent $(NODE) $(E2E)
 
 .PHONY: test
 test: ## Run all tests.

@@ -1,4 +1,4 @@
-//! Light guests with the assets of a whole cluster: what boots, what joins, and what does not come up.
+//! Light guests with the assets of a whole cluster: what boots, what joins, and what does not come up; and real hosts.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +10,7 @@ mod client;
 mod cluster;
 mod crowd;
 mod edit;
+mod hosts;
 mod install;
 mod kubectl;
 mod network;

@@ -23,29 +23,29 @@ struct Flags {
     options: ovirt::Options,
 }
 
-struct Engine(Running<ovirt::Engine>);
+pub(crate) struct Engine(Running<ovirt::Engine>);
 
 impl Engine {
-    async fn start(network: &Network, flags: &[&str]) -> Self {
+    pub(crate) async fn start(network: &Network, flags: &[&str]) -> Self {
         let cidr = network.cidr();
         let common = ["sim", "--http", "--time-scale=200", "--guest-network", &cidr];
         let Flags { options } = Flags::parse_from([&common, flags].concat());
         Self(ovirt::start(&options).await.unwrap())
     }
 
-    async fn api(&self, method: &str, path: &str, body: &Value) -> Value {
+    pub(crate) async fn api(&self, method: &str, path: &str, body: &Value) -> Value {
         let password = self.0.ready()["password"].as_str().unwrap().to_owned();
         let credentials = STANDARD.encode(format!("admin@internal:{password}"));
         let url = format!("{}/ovirt-engine/api{path}", self.0.url());
         call(method, &url, Some(&credentials), body).await
     }
 
-    async fn admin(&self, method: &str, path: &str, body: &Value) -> Value {
+    pub(crate) async fn admin(&self, method: &str, path: &str, body: &Value) -> Value {
         call(method, &format!("{}{path}", self.0.admin_url()), None, body).await
     }
 
     /// Makes a VM that boots with an Ignition config, and returns its id.
-    async fn vm(&self, name: &str, config: &str) -> String {
+    pub(crate) async fn vm(&self, name: &str, config: &str) -> String {
         let clusters = self.api("GET", "/clusters", &Value::Null).await;
         let vm = json!({
             "name": name,
@@ -63,11 +63,15 @@ impl Engine {
         id
     }
 
+    pub(crate) async fn stop(self) {
+        self.0.stop().await;
+    }
+
     async fn profile(&self) -> Value {
         self.api("GET", "/vnicprofiles", &Value::Null).await["vnic_profile"][0]["id"].clone()
     }
 
-    async fn until(&self, id: &str, status: &str) {
+    pub(crate) async fn until(&self, id: &str, status: &str) {
         until(&format!("status {status}"), async || {
             let vm = self.api("GET", &format!("/vms/{id}"), &Value::Null).await;
             if vm["status"] == status { Ok(()) } else { Err(vm["status"].to_string()) }
@@ -75,7 +79,7 @@ impl Engine {
         .await;
     }
 
-    async fn console(&self, id: &str) -> String {
+    pub(crate) async fn console(&self, id: &str) -> String {
         self.admin("GET", &format!("/guests/{id}/console"), &Value::Null).await.to_string()
     }
 }

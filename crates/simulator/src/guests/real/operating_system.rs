@@ -7,10 +7,11 @@ use std::path::Path;
 use super::error::RealError;
 
 /// Files by path, and whether they are programs.
-const FILES: [(&str, bool, &str); 16] = [
+const FILES: [(&str, bool, &str); 17] = [
     file("etc/selinux/config", include_str!("os/etc/selinux/config")),
     // Ignition's Debian build labels what it wrote, by rules of which there are none.
     file("etc/selinux/landfall/contexts/files/file_contexts", ""),
+    program("usr/lib/landfall-host/after-kubelet", include_str!("os/usr/lib/landfall-host/after-kubelet")),
     program("usr/lib/landfall-host/agent", include_str!("os/usr/lib/landfall-host/agent")),
     file("usr/lib/landfall-host/cgroup.controllers", include_str!("os/usr/lib/landfall-host/cgroup.controllers")),
     program("usr/lib/landfall-host/containerd-config", include_str!("os/usr/lib/landfall-host/containerd-config")),

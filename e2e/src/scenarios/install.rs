@@ -1,0 +1,82 @@
+//! An installation with one bootstrap machine, three masters and a worker.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+
+use crate::cluster::Cluster;
+use crate::waiting::until;
+
+/// Installs, and looks whether the cluster is what the installer says it is.
+pub(crate) async fn run(cluster: &Cluster<'_>) -> anyhow::Result<String> {
+    configure(cluster).await?;
+    let began = Instant::now();
+    cluster.landfall(&["create", "cluster"]).await?;
+    let took = began.elapsed().as_secs_f64();
+    let holder = judge(cluster).await?;
+    Ok(format!("cluster ready after {took:.1} s; {holder} has the API's address"))
+}
+
+/// Installs another cluster, whose bootstrap machine is rebooted as soon as its API has answered, and destroys it.
+pub(crate) async fn with_a_reboot(first: &Cluster<'_>) -> anyhow::Result<String> {
+    let cluster = Cluster::new(first.lab, "rebooted");
+    configure(&cluster).await?;
+    let began = Instant::now();
+    let reboot = async {
+        until("the first API", Duration::from_mins(3), || async {
+            ensure!(cluster.api()?.send("GET", "/readyz", &[], "").await?.status == 200, "the API is not ready");
+            Ok(())
+        })
+        .await?;
+        let hosts = cluster.lab.hosts().await?;
+        let bootstrap =
+            hosts.iter().find(|host| host.name.contains("bootstrap")).context("there is no bootstrap machine")?;
+        bootstrap.run(&["systemctl", "reboot"]).await.map(drop)?;
+        anyhow::Ok(began.elapsed().as_secs_f64())
+    };
+    let create = ["create", "cluster"];
+    let (created, rebooted) = futures::join!(cluster.landfall(&create), reboot);
+    let rebooted = rebooted?;
+    created?;
+    let took = began.elapsed().as_secs_f64();
+    judge(&cluster).await?;
+    super::remove::run(&cluster).await?;
+    Ok(format!("rebooted after {rebooted:.1} s, cluster ready after {took:.1} s"))
+}
+
+/// Writes the install-config: the simulator's, with one worker.
+async fn configure(cluster: &Cluster<'_>) -> anyhow::Result<()> {
+    let example = cluster.lab.home().join("example.yaml").display().to_string();
+    cluster.landfall(&["create", "install-config", "--from", &example, "--set", "compute[0].replicas=1"]).await
+}
+
+/// Looks whether a cluster is there and its bootstrap machine is not; returns who has the API's address.
+async fn judge(cluster: &Cluster<'_>) -> anyhow::Result<String> {
+    let nodes = cluster.ready_nodes().await?;
+    let of = |role: &str| nodes.iter().filter(|name| name.contains(role)).count();
+    ensure!((of("-master-"), of("-worker-"), nodes.len()) == (3, 1, 4), "nodes that are ready: {nodes:?}");
+    let hosts = cluster.lab.hosts().await?;
+    let names: Vec<_> = hosts.iter().map(|host| &host.name).collect();
+    ensure!(hosts.len() == 4 && !names.iter().any(|name| name.contains("bootstrap")), "hosts that are on: {names:?}");
+    // Through the kubelet, whose certificate may have to be approved first.
+    until("etcd's members", Duration::from_mins(1), || members(cluster)).await?;
+    Ok(cluster.holder().await?.name)
+}
+
+/// etcd has the three masters as voting members, and nobody else.
+async fn members(cluster: &Cluster<'_>) -> anyhow::Result<()> {
+    let master = &cluster.masters().await?[0];
+    let pki = "/etc/kubernetes/pki/etcd";
+    let (ca, certificate, key) = (
+        format!("--cacert={pki}/ca.crt"),
+        format!("--cert={pki}/healthcheck-client.crt"),
+        format!("--key={pki}/healthcheck-client.key"),
+    );
+    let pod = format!("etcd-{}", master.name);
+    let command = ["etcdctl", "--endpoints=https://127.0.0.1:2379", &ca, &certificate, &key, "member", "list"];
+    let list = cluster.kubectl(&[&["exec", "--namespace=kube-system", &pod, "--"], &command[..]].concat()).await?;
+    let members: Vec<&str> = list.lines().collect();
+    let is_voter = |line: &&&str| line.contains("-master-") && line.contains(", started,") && line.ends_with("false");
+    ensure!(members.len() == 3 && members.iter().filter(is_voter).count() == 3, "etcd's members: {members:?}");
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! What is tried, in this order.
+
+mod config_server;
+mod fail_over;
+mod install;
+mod remove;
+mod workload;
+
+use futures::future::BoxFuture;
+
+use crate::cluster::Cluster;
+
+/// Something to try.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// Whether it is part of every run; the rest is of no use if it fails.
+    pub(crate) always: bool,
+    /// Says what was seen.
+    pub(crate) run: for<'a> fn(&'a Cluster<'a>) -> BoxFuture<'a, anyhow::Result<String>>,
+}
+
+/// All scenarios. After the first cluster is destroyed comes what needs one of its own.
+pub(crate) const SCENARIOS: [Scenario; 12] = [
+    Scenario { name: "install", always: true, run: |cluster| Box::pin(install::run(cluster)) },
+    Scenario { name: "workload", always: false, run: |cluster| Box::pin(workload::run(cluster)) },
+    Scenario { name: "config-server", always: false, run: |cluster| Box::pin(config_server::refusals(cluster)) },
+    Scenario { name: "config-server-crowd", always: false, run: |cluster| Box::pin(config_server::crowd(cluster)) },
+    Scenario { name: "kill-haproxy", always: false, run: |cluster| Box::pin(fail_over::haproxy(cluster)) },
+    Scenario { name: "kill-apiserver", always: false, run: |cluster| Box::pin(fail_over::api_server(cluster)) },
+    Scenario { name: "kill-keepalived", always: false, run: |cluster| Box::pin(fail_over::keepalived(cluster)) },
+    Scenario { name: "freeze-holder", always: false, run: |cluster| Box::pin(fail_over::freeze(cluster)) },
+    Scenario { name: "cut-holder", always: false, run: |cluster| Box::pin(fail_over::cut(cluster)) },
+    Scenario { name: "switch-off-holder", always: false, run: |cluster| Box::pin(fail_over::switch_off(cluster)) },
+    Scenario { name: "destroy", always: true, run: |cluster| Box::pin(remove::run(cluster)) },
+    Scenario { name: "reboot-bootstrap", always: false, run: |cluster| Box::pin(install::with_a_reboot(cluster)) },
+];
