@@ -31,6 +31,7 @@ test: ## Run all tests.
 conformance: ## Let other people's clients judge the simulators.
 	scripts/setup build
 	conformance/ovirt/run
+	conformance/dns/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.
