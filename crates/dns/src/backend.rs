@@ -15,10 +15,11 @@ pub trait Backend: Send + Sync {
     /// Finds the zone. The first call of every preflight: it shows that the service can be reached and knows who is asking.
     async fn zone(&self) -> Result<Zone, Error>;
 
+    /// Whether [`read`](Self::read) tells records from wildcards that cover their names. DNS itself does not: there what is
+    /// read is a hint, and the guard of a change decides.
+    fn reads_exactly(&self) -> bool;
+
     /// The record sets at some names, all types of [`Type`](crate::Type). Never from a cache.
-    ///
-    /// A service that answers by DNS cannot tell a record from a wildcard that covers its name: what is read is a hint, and the
-    /// guard of a change decides.
     async fn read(&self, names: &[&Name]) -> Result<Vec<RecordSet>, Error>;
 
     /// Makes a change if its guard holds, else fails with [`Error::Guard`] and changes nothing. Returns when the service has

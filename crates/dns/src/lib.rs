@@ -8,9 +8,10 @@
 //!   `ensure` and `remove`, like everything else.
 //! - **A record that is not ours is never touched.** Every [`Change`] carries a [`Guard`]: either "nothing is there yet" or "the
 //!   mark is still exactly as it was read". Backends make guard and change one transaction where they can: RFC 2136 by
-//!   prerequisites, Route 53 by a batch in which a record is deleted with the values it must have. Cloudflare has neither; there
-//!   the mark is made first, read back, and the older of two marks wins. So two clusters that reach for one name at the same
-//!   moment cannot both get it, a zone that changes behind our back is noticed, and a lost reply is harmless.
+//!   prerequisites, Route 53 by a batch in which what is made must not exist and what is removed must be as it was read.
+//!   Cloudflare has neither; there the mark is made first, read back, and the older of two marks wins. So two clusters that
+//!   reach for one name at the same moment cannot both get it, a zone that changes behind our back is noticed, and a lost
+//!   reply is harmless.
 //! - **Deciding is pure** ([`decide`](mod@decide)): what was read and what is wanted go in, a change comes out. Backends only read and
 //!   change; they know nothing of clusters.
 //! - **Written is not visible.** After a change every name server of the zone is asked, and then the resolver of this machine,

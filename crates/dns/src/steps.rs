@@ -126,9 +126,10 @@ impl RecordStep {
                 Decision::Occupied(records) => return Err(Error::Occupied { records, service }),
                 Decision::Change(change) => change,
             };
-            // The service says that something is there, and nobody's mark is.
+            // Something is there, and nobody's mark is.
             let records = decide::in_the_way(entry, &seen);
-            if refusal.is_some() && change.guard == Guard::Free && !records.is_empty() {
+            let really = refusal.is_some() || backend.reads_exactly();
+            if really && change.guard == Guard::Free && !records.is_empty() {
                 return Err(Error::Occupied { records, service });
             }
             match backend.change(&change).await {

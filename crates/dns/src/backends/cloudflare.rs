@@ -294,6 +294,10 @@ impl Backend for Cloudflare {
         }
     }
 
+    fn reads_exactly(&self) -> bool {
+        true
+    }
+
     async fn zone(&self) -> Result<Zone, Error> {
         let servers = &self.wire_zone().await?.name_servers;
         let name_servers = servers.iter().map(|server| server.parse()).collect::<Result<_, _>>()?;

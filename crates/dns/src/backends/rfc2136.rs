@@ -85,6 +85,10 @@ impl Backend for NameServer {
         format!("name server {}", self.server)
     }
 
+    fn reads_exactly(&self) -> bool {
+        false
+    }
+
     async fn zone(&self) -> Result<Zone, Error> {
         let zone = self.zones.first().ok_or_else(|| Error::NoZone { zone: String::new(), service: self.describe() })?;
         let (start, servers) = futures::try_join!(self.ask(zone, RecordType::SOA), self.ask(zone, RecordType::NS))?;

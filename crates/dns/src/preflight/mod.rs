@@ -7,7 +7,7 @@ mod writing;
 use std::path::Path;
 
 use landfall_config::{Dns, InstallConfig};
-use landfall_platform::Finding;
+use landfall_platform::{Finding, Verdict};
 
 use crate::{
     Binder, Error, Servers, Zone,
@@ -41,6 +41,10 @@ pub async fn preflight(binder: &Binder, config: &InstallConfig, service: &Dns, p
         return vec![by_hand(binder, &entries[0].name, entries.len()).await];
     }
     let mut findings = secret(service);
+    if findings.iter().any(|finding| finding.verdict == Verdict::Problem) {
+        // Every other check would fail for the same reason.
+        return findings;
+    }
     let looked = async {
         let backend = binder.service(service)?;
         let zone = backend.zone().await?;

@@ -4,7 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
 
 mod by_hand;
+mod cloudflare;
 mod faults;
+mod knot;
+mod moto;
 mod neighbours;
 mod preflight;
 mod proxy;

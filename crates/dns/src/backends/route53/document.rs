@@ -26,6 +26,8 @@ pub(super) enum Action {
     Create,
     #[serde(rename = "DELETE")]
     Delete,
+    #[serde(rename = "UPSERT")]
+    Upsert,
 }
 
 /// Ids come with and without the path before them.

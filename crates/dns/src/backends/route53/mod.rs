@@ -1,7 +1,9 @@
 //! Amazon Route 53.
 //!
 //! A change is one batch, which is carried out as a whole or not at all. `CREATE` fails if the record set exists, and `DELETE`
-//! fails unless time to live and values are exactly as given: so a guard needs nothing but to be part of the batch.
+//! fails unless time to live and values are exactly as given: so making and removing need no other guard. Only a change of what is
+//! there already (`UPSERT`) has no condition of its own: there the mark is read once more just before, and as nobody but its owner
+//! takes a mark away, nobody else can have got the name in between.
 
 mod api;
 mod credentials;
@@ -63,6 +65,10 @@ impl Backend for Route53 {
         self.api.service()
     }
 
+    fn reads_exactly(&self) -> bool {
+        true
+    }
+
     async fn zone(&self) -> Result<Zone, Error> {
         let HostedZone { name, name_servers, .. } = self.hosted_zone().await?.clone();
         Ok(Zone { name, name_servers })
@@ -79,15 +85,20 @@ impl Backend for Route53 {
 
     async fn change(&self, change: &Change) -> Result<(), Error> {
         let zone = self.hosted_zone().await?;
-        let delete = change.delete.iter().map(|set| (Action::Delete, set));
-        let add = change.add.iter().map(|set| (Action::Create, set));
-        // What is only a guard is deleted and made again, which fails unless it is as it was.
-        let guard = match &change.guard {
-            Guard::Unchanged(set) if !change.delete.contains(set) => Some(set),
-            _ => None,
-        };
-        let guard = guard.into_iter().flat_map(|set| [(Action::Delete, set), (Action::Create, set)]);
-        let changes: Vec<_> = guard.chain(delete).chain(add).collect();
+        if let Guard::Unchanged(set) = &change.guard
+            && !self.read(&[&set.name]).await?.contains(set)
+        {
+            let answer = "the mark is another one now".to_owned();
+            return Err(Error::Guard { name: set.name.clone(), service: self.describe(), answer });
+        }
+        let same_place = |a: &RecordSet, b: &RecordSet| a.name == b.name && a.kind == b.kind;
+        let goes = |set: &&RecordSet| !change.add.iter().any(|new| same_place(new, set));
+        let delete = change.delete.iter().filter(goes).map(|set| (Action::Delete, set));
+        let add = change.add.iter().filter(|set| !change.delete.contains(set)).map(|set| {
+            let replaces = change.delete.iter().any(|old| same_place(old, set));
+            (if replaces { Action::Upsert } else { Action::Create }, set)
+        });
+        let changes: Vec<_> = delete.chain(add).collect();
         let Some((_, first)) = changes.first() else { return Ok(()) };
         match self.api.change(&zone.id, &changes).await {
             // Also the answer to a batch that makes no sense; which it is, the next look at the zone tells.
