@@ -3,6 +3,7 @@
 use std::fmt;
 
 use clap::Args;
+use landfall_dns::Probe;
 use landfall_engine::Plan as Graph;
 use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
 use landfall_workdir::WorkDir;
@@ -63,8 +64,8 @@ pub(crate) fn run(args: &Plan, context: &Context) -> anyhow::Result<()> {
         Some(identity) => identity.infra_id,
         None => provisional(&source.config.metadata.name)?,
     };
-    let site = site(source.config.platform.name(), &context.environment, &infra_id, FileSet::default())?;
-    let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config));
+    let site = site(source.config.platform.name(), dir.root(), &context.environment, &infra_id, FileSet::default())?;
+    let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config, Probe::ReadOnly));
     Progress::on_stderr(context).preflight(&findings);
     let problems = ClusterError::preflight(&findings).filter(|_| !args.skip_preflight);
     if let Some(facts) = facts.or_else(|| args.skip_preflight.then(Facts::assumed)) {
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Plan, context: &Context) -> anyhow::Result<()> {
 }
 
 /// An infra id for a cluster that has none yet: long as the real one will be.
-fn provisional(name: &str) -> anyhow::Result<InfraId> {
+pub(crate) fn provisional(name: &str) -> anyhow::Result<InfraId> {
     let minted = InfraId::mint(name, &mut rand::rng());
     let kept = minted.as_str().len() - NOT_MINTED.len();
     Ok(format!("{}{NOT_MINTED}", &minted.as_str()[..kept]).parse()?)

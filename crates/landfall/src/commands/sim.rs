@@ -9,13 +9,23 @@ use std::{
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use landfall_simulator::{core::Running, ovirt};
+use landfall_simulator::{cloudflare, core::Running, ovirt};
 
 /// Run a simulated platform until it is stopped.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sim {
     /// An oVirt engine; when it is ready it prints one line of JSON with what a client needs
     Ovirt(Box<Ovirt>),
+    /// Cloudflare's DNS; when it is ready it prints one line of JSON with its URL and token
+    Cloudflare(Box<Cloudflare>),
+}
+
+/// Flags of `sim cloudflare`.
+#[derive(Args, Debug)]
+#[group(id = "sim-cloudflare")]
+pub(crate) struct Cloudflare {
+    #[command(flatten)]
+    options: cloudflare::Options,
 }
 
 /// Flags of `sim ovirt`.
@@ -44,6 +54,12 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                 if let Some(path) = &args.credentials {
                     write_credentials(&running, path)?;
                 }
+                running.announce(&mut std::io::stdout().lock()).context("cannot say where the simulator is")?;
+                running.run_until_signal().await;
+            }
+            Sim::Cloudflare(args) => {
+                let running =
+                    cloudflare::start(&args.options).await.context("cannot start the simulated Cloudflare")?;
                 running.announce(&mut std::io::stdout().lock()).context("cannot say where the simulator is")?;
                 running.run_until_signal().await;
             }
