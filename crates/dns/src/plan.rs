@@ -20,30 +20,63 @@ pub(crate) const WAIT: &str = "dns-wait";
 pub fn plan(config: &InstallConfig, service: &Dns) -> Result<Vec<StepSpec>, Error> {
     let entries = entries(config, service)?;
     let domain: Name = config.cluster_domain().parse()?;
-    let timeout = config.timeouts.dns.duration() + GRACE;
-    let spec = |id: StepId, title: String, kind: &str, needs: Vec<StepId>, desired: &Desired| StepSpec {
-        id,
-        title,
-        kind: kind.into(),
-        needs,
-        timeout,
-        desired: serde_json::to_value(desired).expect("what a step makes has string keys only"),
-    };
     let mut steps: Vec<StepSpec> = if let Dns::Manual(_) = service {
         let title = format!("DNS records of {domain}, made by you");
-        vec![spec("dns/manual".into(), title, WAIT, Vec::new(), &Desired::Manual { entries: entries.clone() })]
+        let desired = Desired::Manual { entries: entries.clone() };
+        vec![spec(config, "dns/manual".into(), title, WAIT, &desired)]
     } else {
         let record = |entry: &Entry| {
             let desired = Desired::Record { service: service.clone(), entry: entry.clone() };
-            spec(step_id(&entry.name, &domain), title(&entry.name), RECORD, Vec::new(), &desired)
+            spec(config, step_id(&entry.name, &domain), title(&entry.name), RECORD, &desired)
         };
         entries.iter().map(record).collect()
     };
     let needs = steps.iter().map(|step| step.id.clone()).collect();
     let title = format!("the names of {domain} are known here");
-    let wait = spec("dns/resolver".into(), title, WAIT, needs, &Desired::Resolver { entries });
-    steps.push(StepSpec { timeout: timeout.min(RESOLVER_LIMIT + GRACE), ..wait });
+    let wait = spec(config, "dns/resolver".into(), title, WAIT, &Desired::Resolver { entries });
+    steps.push(StepSpec { needs, timeout: wait.timeout.min(RESOLVER_LIMIT + GRACE), ..wait });
     Ok(steps)
+}
+
+/// The steps for the names of nodes, if they are wanted. Their addresses are known once the cluster is up: `source` is the step
+/// that tells them, as an output `addresses` that maps nodes to addresses.
+pub fn node_steps(
+    config: &InstallConfig,
+    service: &Dns,
+    nodes: &[String],
+    source: &StepId,
+) -> Result<Vec<StepSpec>, Error> {
+    let (wanted, ttl) = match service {
+        Dns::Rfc2136(section) => (section.nodes, section.ttl),
+        Dns::Route53(section) => (section.nodes, section.ttl),
+        Dns::Cloudflare(section) => (section.nodes, section.ttl),
+        Dns::Manual(_) => (false, None),
+    };
+    let domain: Name = config.cluster_domain().parse()?;
+    let step = |node: &String| {
+        let name = domain.child(node)?;
+        let desired = Desired::Node {
+            service: service.clone(),
+            name: name.clone(),
+            ttl: ttl.unwrap_or(DEFAULT_TTL),
+            node: node.clone(),
+            source: source.clone(),
+        };
+        let step = spec(config, step_id(&name, &domain), title(&name), RECORD, &desired);
+        Ok(StepSpec { needs: vec![source.clone()], ..step })
+    };
+    nodes.iter().filter(|_| wanted).map(step).collect()
+}
+
+fn spec(config: &InstallConfig, id: StepId, title: String, kind: &str, desired: &Desired) -> StepSpec {
+    StepSpec {
+        id,
+        title,
+        kind: kind.into(),
+        needs: Vec::new(),
+        timeout: config.timeouts.dns.duration() + GRACE,
+        desired: serde_json::to_value(desired).expect("what a step makes has string keys only"),
+    }
 }
 
 /// The entries of a cluster, as its install-config describes them.

@@ -1,18 +1,19 @@
 //! The steps: records at one name, and waits.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use landfall_config::Dns;
-use landfall_platform::{Bind, Context, Environment, ErrorClass, InfraId, Outputs, Step, StepError, StepSpec};
+use landfall_platform::{Bind, Context, Environment, ErrorClass, InfraId, Outputs, Step, StepError, StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Backend, Entry, Error, Guard, Mark, Network, Servers, connect,
+    Backend, Entry, Error, Guard, Mark, Name, Network, Servers, Target, connect,
     decide::{self, Decision},
     visible::{self, Patience},
 };
@@ -32,6 +33,19 @@ pub enum Desired {
         service: Dns,
         /// What they say. Nothing where they are only removed.
         entry: Entry,
+    },
+    /// The name of a node, whose address another step tells.
+    Node {
+        /// Where it is made.
+        service: Dns,
+        /// The name.
+        name: Name,
+        /// Time to live in seconds.
+        ttl: u32,
+        /// The node.
+        node: String,
+        /// The step that tells addresses.
+        source: StepId,
     },
     /// Records that somebody makes by hand.
     Manual {
@@ -96,6 +110,11 @@ impl Bind for Binder {
         Ok(match desired {
             Desired::Record { service, entry } => {
                 Arc::new(RecordStep { binder: self.clone(), service, entry, patience })
+            }
+            Desired::Node { service, name, ttl, node, source } => {
+                let entry = Entry { name, ttl, data: Vec::new() };
+                let record = RecordStep { binder: self.clone(), service, entry, patience };
+                Arc::new(NodeStep { record, node, source })
             }
             Desired::Manual { entries } => Arc::new(ManualStep { network: self.network.clone(), entries, patience }),
             Desired::Resolver { entries } => {
@@ -188,6 +207,34 @@ impl Step for RecordStep {
             Err(Error::NoZone { .. }) => Ok(()),
             done => Ok(done?),
         }
+    }
+}
+
+struct NodeStep {
+    /// Without data, until the address is known.
+    record: RecordStep,
+    node: String,
+    source: StepId,
+}
+
+#[async_trait]
+impl Step for NodeStep {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
+        let mut known: BTreeMap<String, Vec<IpAddr>> = context.output(&self.source, "addresses")?;
+        let RecordStep { binder, service, entry, patience } = &self.record;
+        let addresses = known.remove(&self.node).unwrap_or_default();
+        if addresses.is_empty() {
+            let missing = format!("the cluster tells no address of the node {}", self.node);
+            return Err(StepError::new(ErrorClass::NotFound, missing));
+        }
+        let entry = Entry::new(entry.name.clone(), entry.ttl, &Target::Addresses(addresses));
+        RecordStep { binder: binder.clone(), service: service.clone(), entry, patience: *patience }
+            .ensure(context)
+            .await
+    }
+
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        self.record.remove(context, outputs).await
     }
 }
 

@@ -40,6 +40,10 @@ pub struct Rfc2136 {
     /// record. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverse_zones: Vec<String>,
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
     /// Time to live of the records in seconds. Default: 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,
@@ -71,6 +75,10 @@ pub struct Route53 {
     /// API endpoint other than Amazon's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Url>,
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
     /// Time to live of the records in seconds. Default: 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,
@@ -90,6 +98,10 @@ pub struct Cloudflare {
     /// API endpoint other than Cloudflare's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Url>,
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
     /// Time to live of the records in seconds. Default: 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,

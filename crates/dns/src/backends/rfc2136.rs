@@ -161,6 +161,7 @@ mod tests {
             key_algorithm: landfall_config::TsigAlgorithm::HmacSha256,
             key_file: server.key_file().to_string_lossy().into_owned(),
             reverse_zones: Vec::new(),
+            nodes: false,
             ttl: None,
         };
         let network = Network { resolvers: Vec::new(), port: address.port() };

@@ -1,9 +1,10 @@
 //! Several clusters, and other people, in one zone.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::future::join_all;
-use landfall_platform::ErrorClass;
+use landfall_dns::{Desired, Entry, Target};
+use landfall_platform::{Bind as _, Context, ErrorClass, StepSpec};
 
 use crate::scene::{Run, Scene, ZONE};
 
@@ -150,4 +151,33 @@ async fn a_resolver_that_remembers_is_waited_for_with_its_remaining_time() {
     let told = run.told();
     assert!(told.contains(&format!("has NXDOMAIN for {api}, and keeps it for ")), "{told}");
     assert_eq!(scene.resolver.dig(&["+short", &api]), "192.0.2.5\n");
+}
+
+/// Platforms with load balancers have names instead of addresses; nothing can stand beside an alias, so its mark does not.
+#[tokio::test]
+async fn an_alias_for_a_load_balancer_has_its_mark_below() {
+    let scene = Scene::with("lb A 192.0.2.99\n", "");
+    let before = scene.inventory();
+    let cluster = scene.cluster("demo", "demo-x7k2p");
+    let name = format!("api.demo.{ZONE}");
+    let target = Target::Name(format!("lb.{ZONE}").parse().unwrap());
+    let entry = |target: &Target| Entry::new(name.parse().unwrap(), 60, target);
+    let step = |entry: Entry| {
+        let desired = Desired::Record { service: cluster.service.clone(), entry };
+        let spec = StepSpec {
+            desired: serde_json::to_value(desired).unwrap(),
+            ..cluster.whole_plan().steps().next().unwrap().clone()
+        };
+        cluster.dns_binder().bind(&spec).unwrap()
+    };
+    let context = Context::new(BTreeMap::new(), Arc::new(|_| ()));
+    step(entry(&target)).ensure(&context).await.unwrap();
+    assert_eq!(scene.resolver.dig(&["+short", &name]), format!("lb.{ZONE}.\n192.0.2.99\n"));
+    step(entry(&target)).ensure(&context).await.unwrap();
+    // From the alias to addresses, in one step.
+    let addresses = Target::Addresses(vec!["192.0.2.5".parse().unwrap()]);
+    step(entry(&addresses)).ensure(&context).await.unwrap();
+    assert_eq!(scene.server.dig(&["+short", &name]), "192.0.2.5\n");
+    step(entry(&addresses)).remove(&context, None).await.unwrap();
+    assert_eq!(scene.inventory(), before);
 }

@@ -17,7 +17,7 @@ use secrecy::SecretString;
 
 use super::{
     public_dns::{self, Everywhere, PublicDns, WithDns, with_records},
-    waiting::{with_bootstrap_waits, with_final_wait},
+    waiting::{Wait, extended, with_bootstrap_waits, with_final_wait},
 };
 
 /// How often machines are looked at while somebody waits for them.
@@ -146,7 +146,13 @@ impl Site {
     pub(crate) fn final_plan(&self, config: &InstallConfig, facts: &Facts) -> anyhow::Result<Plan> {
         let records = self.records(config)?;
         let plan = ovirt::plan(config, &self.infra_id, &facts.0, ovirt::Stage::Pivoted);
-        sound(plan.and_then(|plan| with_final_wait(&with_records(&plan, records, MACHINES)?, config)))
+        let nodes: Vec<String> = machines(config).map(|name| format!("{}-{name}", self.infra_id)).collect();
+        let source = Wait::all_nodes(config).step();
+        let names = self.public_dns(config).map(|dns| dns.node_steps(config, &nodes, &source)).transpose();
+        let names = names.context("cannot plan the DNS records of nodes")?.unwrap_or_default();
+        sound(
+            plan.and_then(|plan| extended(&with_final_wait(&with_records(&plan, records, MACHINES)?, config)?, names)),
+        )
     }
 
     fn records(&self, config: &InstallConfig) -> anyhow::Result<Vec<StepSpec>> {
@@ -165,6 +171,12 @@ fn masters(config: &InstallConfig) -> impl Iterator<Item = StepId> {
     let Platform::Ovirt(_) = &config.platform;
     let pool = &config.control_plane;
     (0..pool.replicas).map(|number| format!("vm/{}-{number}", pool.name).into())
+}
+
+/// The names of all machines that stay, as nodes carry them after the infra id.
+fn machines(config: &InstallConfig) -> impl Iterator<Item = String> {
+    let pools = std::iter::once(&config.control_plane).chain(&config.compute);
+    pools.flat_map(|pool| (0..pool.replicas).map(move |number| format!("{}-{number}", pool.name)))
 }
 
 fn sound(plan: Result<Plan, PlanError>) -> anyhow::Result<Plan> {

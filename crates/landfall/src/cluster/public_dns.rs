@@ -41,6 +41,16 @@ impl PublicDns {
         dns::plan(config, &self.service)
     }
 
+    /// The steps that make the names of nodes, if they are wanted, once a step has told their addresses.
+    pub(crate) fn node_steps(
+        &self,
+        config: &InstallConfig,
+        nodes: &[String],
+        source: &StepId,
+    ) -> Result<Vec<StepSpec>, dns::Error> {
+        dns::node_steps(config, &self.service, nodes, source)
+    }
+
     /// Finds the records of the cluster.
     pub(crate) fn discovery(&self, config: &InstallConfig) -> Result<Arc<dyn Discover>, dns::Error> {
         Ok(Arc::new(dns::Discovery::new(self.binder.clone(), config, &self.service)?))

@@ -36,7 +36,12 @@ impl Names {
     }
 
     fn section(&self) -> Value {
-        json!({"rfc2136": {"server": self.server.address().to_string(), "keyName": KEY_NAME, "keyFile": "tsig.key"}})
+        json!({"rfc2136": {
+            "server": self.server.address().to_string(),
+            "keyName": KEY_NAME,
+            "keyFile": "tsig.key",
+            "nodes": true,
+        }})
     }
 
     /// An installation with this section, and the secret where the section says.
@@ -67,6 +72,12 @@ fn records_come_before_the_machines_and_go_with_the_cluster() {
     let [api, ingress] = place.vips(0);
     for (name, address) in [("api.demo", api), ("api-int.demo", api), ("console.apps.demo", ingress)] {
         assert_eq!(names.resolver.dig(&["+short", &format!("{name}.{ZONE}")]), format!("{address}\n"), "{name}");
+    }
+    for node in ["master-0", "worker-0"] {
+        let name = format!("{}-{node}.demo.{ZONE}", install.infra_id());
+        let address = names.resolver.dig(&["+short", &name]);
+        let own = format!("127.{}.", api.octets()[1]);
+        assert!(address.starts_with(&own), "{name}: {address}");
     }
     let journal = install.journal();
     let order = |step: &str| journal.entries.iter().position(|entry| entry.spec.id.as_str() == step).unwrap();
