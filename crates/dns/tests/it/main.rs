@@ -11,5 +11,6 @@ mod moto;
 mod neighbours;
 mod preflight;
 mod proxy;
+mod route53_answers;
 mod scene;
 mod suites;

@@ -105,4 +105,32 @@ mod tests {
         assert_eq!(query(&[("name", "*.a.example.com."), ("maxitems", "5")]), "maxitems=5&name=%2A.a.example.com.");
         assert_eq!(hex(&[0, 0x5f, 0xff]), "005fff");
     }
+
+    /// Signatures that botocore 1.44.0 (`SigV4Auth`) made for the same calls at the same time.
+    #[test]
+    fn signatures_are_those_of_botocore() {
+        let get = (
+            "GET",
+            "https://route53.amazonaws.com/2013-04-01/hostedzone/Z1/rrset?maxitems=300&name=%2A.apps.demo.example.com.",
+            "",
+        );
+        let post = ("POST", "http://127.0.0.1:5000/2013-04-01/hostedzone/Z1/rrset", "<x/>");
+        for ((method, url, body), token, expected) in [
+            (get, None, "5de1cd228dfda86f843b232bc9ae2a2d3b1b6ccff2b6273f5e419a38f0b4cd10"),
+            (post, None, "2ecb3030e6a5d5759c0be69c63dcf8d099351c81d7d692deca82061359e9710b"),
+            (get, Some("session"), "aff575c31b16501016b94a03f2ea81411bc89b620050790aa15cef0768cf294b"),
+            (post, Some("session"), "01ed92d1558f1463a65c2dc1bdfc37b8166bdeaf684d9de1a3d1784b04751b3c"),
+        ] {
+            let credentials = Credentials {
+                key_id: "AKIDEXAMPLE".to_owned(),
+                secret_key: "very-secret".into(),
+                session_token: token.map(Into::into),
+            };
+            let url: Url = url.parse().unwrap();
+            let call = Call { method, url: &url, body, at: "2026-11-15T17:00:00Z".parse().unwrap() };
+            let signed = sign(&call, &credentials);
+            let authorization = signed.last().unwrap().1.expose_secret();
+            assert!(authorization.ends_with(&format!("Signature={expected}")), "{method}: {authorization}");
+        }
+    }
 }
