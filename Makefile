@@ -58,6 +58,7 @@ tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Deb
 conformance: ## Let other people's clients judge the simulators.
 	scripts/setup build
 	conformance/ovirt/run
+	conformance/dns/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.

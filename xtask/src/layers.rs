@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
     ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
+    ("landfall-dns", &["landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"]),
     (
         "landfall-platform-ovirt",
         &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
@@ -44,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-assets",
             "landfall-cluster",
             "landfall-config",
+            "landfall-dns",
             "landfall-engine",
             "landfall-platform",
             "landfall-platform-ovirt",

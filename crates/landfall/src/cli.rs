@@ -107,6 +107,9 @@ pub(crate) enum Command {
     /// Collect what there is to know about a cluster that does not come up
     #[command(subcommand)]
     Gather(commands::gather::Gather),
+    /// Look after the public DNS records of a cluster, and nothing else
+    #[command(subcommand)]
+    Dns(commands::dns::Dns),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -158,6 +161,7 @@ impl Command {
             Self::Destroy(_) => "destroy cluster",
             Self::WaitFor(_) => "wait-for",
             Self::Gather(_) => "gather",
+            Self::Dns(_) => "dns",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

@@ -34,6 +34,10 @@ pub(crate) enum Error {
     NoCluster { path: PathBuf },
     #[error("the cluster {infra_id} of {} was destroyed", path.display())]
     Destroyed { path: PathBuf, infra_id: InfraId },
+    #[error("{} has no section 'dns'", path.display())]
+    NoDns { path: PathBuf },
+    #[error("{} holds no cluster yet", path.display())]
+    NoIdentity { path: PathBuf },
     #[error("cannot read the journal")]
     Journal(#[source] landfall_engine::JournalError),
     #[error("cannot listen for signals")]
@@ -56,6 +60,8 @@ impl Error {
             | Self::OtherDistribution { .. }
             | Self::MixedRenderings
             | Self::NoCluster { .. }
+            | Self::NoDns { .. }
+            | Self::NoIdentity { .. }
             | Self::Destroyed { .. }
             | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
@@ -66,6 +72,10 @@ impl Error {
         Some(match self {
             Self::NoInstallConfig { .. } => {
                 "make one with 'landfall create install-config', or name another directory with --dir"
+            }
+            Self::NoDns { .. } => "'landfall explain dns' says what can stand there",
+            Self::NoIdentity { .. } => {
+                "run 'landfall create manifests' first: records carry the infra id, which is minted there"
             }
             Self::InstallConfigExists { .. } => {
                 "edit it, or replace it with --overwrite; a copy of it then goes to .landfall/backup"

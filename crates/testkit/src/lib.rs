@@ -6,7 +6,9 @@
 mod fixture;
 mod https;
 mod interrupt;
+pub mod named;
 pub mod ovirt_engine;
+mod relay;
 mod scripted;
 mod suites;
 

@@ -61,6 +61,11 @@ impl Request {
         Self { method: Method::PUT, url, headers: Vec::new(), body: Body::Raw(contents) }
     }
 
+    /// A `POST` of bytes as they are.
+    pub fn post(url: Url, contents: Bytes) -> Self {
+        Self { method: Method::POST, ..Self::put(url, contents) }
+    }
+
     /// A `DELETE`.
     pub fn delete(url: Url) -> Self {
         Self { method: Method::DELETE, url, headers: Vec::new(), body: Body::None }
@@ -80,6 +85,16 @@ impl Request {
     #[must_use]
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((HeaderName::from_static(name), value));
+        }
+        self
+    }
+
+    /// Carries a header whose value is a secret, or contains one. A value that cannot stand in a header is left out.
+    #[must_use]
+    pub fn secret_header(mut self, name: &'static str, value: &SecretString) -> Self {
+        if let Ok(mut value) = HeaderValue::from_str(value.expose_secret()) {
+            value.set_sensitive(true);
             self.headers.push((HeaderName::from_static(name), value));
         }
         self

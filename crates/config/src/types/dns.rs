@@ -32,10 +32,19 @@ pub struct Rfc2136 {
     /// Algorithm of the TSIG key.
     #[serde(default)]
     pub key_algorithm: TsigAlgorithm,
-    /// File that holds the TSIG secret in base64. The secret itself never stands in this file.
+    /// File that holds the TSIG secret in base64, relative to the install directory. The secret itself never stands in this
+    /// file.
     #[schemars(length(min = 1))]
     pub key_file: String,
-    /// Time to live of the records in seconds.
+    /// Reverse zones on the same server, like `2.0.192.in-addr.arpa`. The API's addresses that lie in one of them get a PTR
+    /// record. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverse_zones: Vec<String>,
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
+    /// Time to live of the records in seconds. Default: 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,
 }
@@ -66,7 +75,11 @@ pub struct Route53 {
     /// API endpoint other than Amazon's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Url>,
-    /// Time to live of the records in seconds.
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
+    /// Time to live of the records in seconds. Default: 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,
 }
@@ -78,10 +91,18 @@ pub struct Cloudflare {
     /// Name of the zone. Default: the base domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// File that holds an API token which may edit the zone. The token itself never stands in this file.
+    /// File that holds an API token which may edit the zone, relative to the install directory. The token itself never stands
+    /// in this file.
     #[schemars(length(min = 1))]
     pub token_file: String,
-    /// Time to live of the records in seconds.
+    /// API endpoint other than Cloudflare's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Url>,
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
+    /// Time to live of the records in seconds. Default: 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,
 }
@@ -89,4 +110,8 @@ pub struct Cloudflare {
 /// Records that you make yourself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ManualDns {}
+pub struct ManualDns {
+    /// Time to live of the records in seconds, as they are printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
+}

@@ -13,6 +13,9 @@ pub struct Timeouts {
     pub image: Span,
     /// Creation and start of one machine.
     pub machine: Span,
+    /// Until the name servers of the zone have the cluster's DNS records; also how long records that you make yourself are
+    /// waited for.
+    pub dns: Span,
     /// Until the Kubernetes API first answers.
     pub api: Span,
     /// Until the control plane has moved from the bootstrap machine to the masters.
@@ -28,6 +31,7 @@ impl Default for Timeouts {
         Self {
             image: Span::minutes(60),
             machine: Span::minutes(20),
+            dns: Span::minutes(30),
             api: Span::minutes(20),
             bootstrap: Span::minutes(60),
             install: Span::minutes(60),

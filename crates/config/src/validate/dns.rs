@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{domain, sources};
-use crate::{Dns, InstallConfig, Problem, report::Report};
+use crate::{Dns, InstallConfig, Problem, path, report::Report};
 
 /// The smallest time to live that all backends take.
 const MIN_TTL: u32 = 60;
@@ -11,13 +11,17 @@ const MAX_TTL: u32 = 86400;
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     match &config.dns {
-        None | Some(Dns::Manual(_)) => {}
+        None => {}
+        Some(Dns::Manual(backend)) => ttl("dns.manual.ttl", backend.ttl, report),
         Some(Dns::Rfc2136(backend)) => {
             server(&backend.server, report);
             if let Some(problem) = domain::domain_name("dns.rfc2136.keyName", &backend.key_name.to_ascii_lowercase()) {
                 report.problem(Problem { value: Some(backend.key_name.clone()), ..problem });
             }
             zone("dns.rfc2136.zone", backend.zone.as_deref(), config, report);
+            for (i, zone) in backend.reverse_zones.iter().enumerate() {
+                reverse_zone(&path::index("dns.rfc2136.reverseZones", i), zone, report);
+            }
             ttl("dns.rfc2136.ttl", backend.ttl, report);
         }
         Some(Dns::Route53(backend)) => {
@@ -30,6 +34,9 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         Some(Dns::Cloudflare(backend)) => {
             zone("dns.cloudflare.zone", backend.zone.as_deref(), config, report);
             ttl("dns.cloudflare.ttl", backend.ttl, report);
+            if let Some(endpoint) = &backend.endpoint {
+                report.check(sources::web_url("dns.cloudflare.endpoint", endpoint.as_str()));
+            }
         }
     }
 }
@@ -41,12 +48,25 @@ fn zone(path: &str, zone: Option<&str>, config: &InstallConfig, report: &mut Rep
         report.problem(problem);
         return;
     }
-    let (cluster, bare) = (config.cluster_domain(), zone.trim_end_matches('.'));
-    if !cluster.strip_suffix(bare).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')) {
+    let cluster = config.cluster_domain();
+    if !domain::is_below(&cluster, zone.trim_end_matches('.')) {
         report.problem(
             Problem::new(path, format!("must hold the cluster's domain {cluster}"))
                 .value(zone)
                 .suggest(format!("leave it out to use {}", config.base_domain.trim_end_matches('.'))),
+        );
+    }
+}
+
+/// A zone that leads from addresses to names.
+fn reverse_zone(path: &str, zone: &str, report: &mut Report) {
+    if let Some(problem) = domain::domain_name(path, zone) {
+        report.problem(problem);
+    } else if !["in-addr.arpa", "ip6.arpa"].iter().any(|root| domain::is_below(zone.trim_end_matches('.'), root)) {
+        report.problem(
+            Problem::new(path, "must be a zone below in-addr.arpa or ip6.arpa")
+                .value(zone)
+                .suggest("the zone of 192.0.2.0/24 is 2.0.192.in-addr.arpa"),
         );
     }
 }

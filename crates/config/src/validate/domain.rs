@@ -135,7 +135,8 @@ fn label(path: &str, key: &str, value: &str, report: &mut Report) {
     }
 }
 
-fn is_below(domain: &str, parent: &str) -> bool {
+/// Whether a domain is another one or lies below it.
+pub(super) fn is_below(domain: &str, parent: &str) -> bool {
     domain.strip_suffix(parent).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 

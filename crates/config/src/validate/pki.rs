@@ -23,6 +23,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     for (name, span) in [
         ("image", timeouts.image),
         ("machine", timeouts.machine),
+        ("dns", timeouts.dns),
         ("api", timeouts.api),
         ("bootstrap", timeouts.bootstrap),
         ("install", timeouts.install),

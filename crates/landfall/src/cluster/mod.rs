@@ -4,12 +4,14 @@ mod ending;
 mod platform;
 mod preflight;
 mod progress;
+mod public_dns;
 mod waiting;
 
 pub(crate) use ending::ClusterError;
 pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, require_credentials, site};
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
+pub(crate) use public_dns::{PublicDns, binder as dns_binder};
 pub(crate) use waiting::{Binder, Wait, api, is_wait};
 
 /// The journal, relative to the install directory.

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use landfall_config::InstallConfig;
+use landfall_dns::Probe;
 
 use super::{ClusterError, Facts, Progress, Site};
 
@@ -23,7 +24,7 @@ pub(crate) async fn preflight(
     on_problems: OnProblems,
     progress: &Progress,
 ) -> anyhow::Result<Facts> {
-    let look = site.look(config).await;
+    let look = site.look(config, Probe::Write).await;
     progress.preflight(&look.findings);
     let problems = ClusterError::preflight(&look.findings);
     match (problems, look.facts) {

@@ -1,7 +1,7 @@
 //! Waiting for the cluster itself. Waits are steps like all others, so that they are planned, journalled, timed, shown and
 //! taken up again like them.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::IpAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_trait::async_trait;
@@ -117,14 +117,15 @@ pub(crate) fn with_final_wait(plan: &Plan, config: &InstallConfig) -> Result<Pla
     extended(plan, [Wait::all_nodes(config).spec(config, needs)])
 }
 
-fn extended(plan: &Plan, waits: impl IntoIterator<Item = StepSpec>) -> Result<Plan, PlanError> {
+/// A plan with further steps.
+pub(super) fn extended(plan: &Plan, further: impl IntoIterator<Item = StepSpec>) -> Result<Plan, PlanError> {
     let mut builder = PlanBuilder::default();
     for spec in plan.steps() {
         builder.limit(spec.kind.clone(), plan.limit(&spec.kind));
         builder.step(spec.clone());
     }
-    for wait in waits {
-        builder.step(wait);
+    for step in further {
+        builder.step(step);
     }
     builder.build()
 }
@@ -164,7 +165,13 @@ impl Step for WaitStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let api = self.api.as_ref().ok_or_else(|| StepError::new(ErrorClass::Bug, "there is no API to wait for"))?;
         let seen = self.wait.until(api, self.limit, context.progress()).await;
-        seen.map(|_| Outputs::default()).map_err(|error| StepError::new(error.class(), error))
+        let nodes = seen.map_err(|error| StepError::new(error.class(), error))?;
+        // For those who name nodes: a node that tells no usable address has none.
+        let addresses =
+            |node: &Node| node.address.parse().map_or(Vec::new(), |address: IpAddr| vec![address.to_string()]);
+        let known: BTreeMap<&str, Vec<String>> =
+            nodes.iter().map(|node| (node.name.as_str(), addresses(node))).collect();
+        Ok(Outputs::default().with("addresses", serde_json::json!(known)))
     }
 
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {

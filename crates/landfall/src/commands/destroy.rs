@@ -3,11 +3,12 @@
 //! The install directory stays as it is: it is how a failed removal is taken up again, and its journal says that the cluster
 //! is gone once it is.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use landfall_assets::ClusterMetadata;
+use landfall_config::InstallConfig;
 use landfall_engine::{Journal, Options, RetryPolicy, destroy};
 use landfall_platform::{FileSet, InfraId, StepSpec};
 use landfall_workdir::WorkDir;
@@ -84,27 +85,36 @@ fn list(args: &Cluster, context: &Context) -> anyhow::Result<()> {
         Some(infra_id) => infra_id.clone(),
         None => known_id(&WorkDir::open(&context.globals.dir)?)?,
     };
-    let site = site(&args.platform, &context.environment, &infra_id, FileSet::default())?;
-    let found: Vec<StepSpec> = tokio::runtime::Runtime::new()?.block_on(site.discover.discover())?;
+    let dir = &context.globals.dir;
+    let site = site(&args.platform, dir, &context.environment, &infra_id, FileSet::default())?;
+    let config = args.infra_id.is_none().then(|| config_of(&WorkDir::open(dir).ok()?)).flatten();
+    let discover = site.discover(config.as_ref())?;
+    let found: Vec<StepSpec> = tokio::runtime::Runtime::new()?.block_on(discover.discover())?;
     Ok(context.printer.report(&Found(found.into_iter().map(|spec| spec.title).collect()))?)
 }
 
 fn remove(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
-    let connect = |infra_id: &InfraId| site(&args.platform, &context.environment, infra_id, FileSet::default());
+    let connect = |infra_id: &InfraId| {
+        site(&args.platform, &context.globals.dir, &context.environment, infra_id, FileSet::default())
+    };
     if let Some(infra_id) = &args.infra_id {
         let site = connect(infra_id)?;
         let lost = tempfile::tempdir().context("cannot make a directory for the journal")?;
         let journal = Journal::open(&lost.path().join("journal.sqlite"), infra_id)?;
-        return Removal { infra_id, site: &site, journal: &journal, limit: None }.carry_out(context, progress);
+        return Removal { infra_id, site: &site, journal: &journal, config: None }.carry_out(context, progress);
     }
     let dir = WorkDir::open(&context.globals.dir)?;
     let infra_id = known_id(&dir)?;
     let locked = dir.lock(&context.holder())?;
     let site = connect(&infra_id)?;
     let journal = Journal::open(&locked.dir().path(JOURNAL), &infra_id)?;
-    // An install-config that is gone or broken does not keep a cluster from being removed.
-    let limit = Source::read(locked.dir()).ok().map(|source| source.config.timeouts.destroy.duration());
-    Removal { infra_id: &infra_id, site: &site, journal: &journal, limit }.carry_out(context, progress)
+    let config = config_of(locked.dir());
+    Removal { infra_id: &infra_id, site: &site, journal: &journal, config }.carry_out(context, progress)
+}
+
+/// The install-config. One that is gone or broken does not keep a cluster from being removed.
+fn config_of(dir: &WorkDir) -> Option<InstallConfig> {
+    Source::read(dir).ok().map(|source| source.config)
 }
 
 /// The infra id as the install directory knows it: by its identity, or by `metadata.json` alone.
@@ -124,20 +134,21 @@ struct Removal<'a> {
     infra_id: &'a InfraId,
     site: &'a Site,
     journal: &'a Journal,
-    limit: Option<Duration>,
+    config: Option<InstallConfig>,
 }
 
 impl Removal<'_> {
     fn carry_out(&self, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
         let bind = Binder { platform: self.site.bind.clone(), api: None };
+        let discover = self.site.discover(self.config.as_ref())?;
         let options = Options {
             retry: RetryPolicy::default(),
-            removal_timeout: self.limit,
+            removal_timeout: self.config.as_ref().map(|config| config.timeouts.destroy.duration()),
             events: progress.clone(),
             cancel: context.interruptible()?.token(),
         };
         tokio::runtime::Runtime::new()?
-            .block_on(destroy(&bind, self.site.discover.as_ref(), self.journal, &options))
+            .block_on(destroy(&bind, discover.as_ref(), self.journal, &options))
             .map_err(ClusterError::from)?;
         let removed = progress.removed();
         context.printer.info(match removed.len() {

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Gather, context: &Context) -> anyhow::Result<()> {
     let Gather::Bootstrap(args) = args;
     let dir = WorkDir::open(&context.globals.dir)?;
     let infra_id = known_id(&dir)?;
-    let site = site(&args.platform, &context.environment, &infra_id, FileSet::default());
+    let site = site(&args.platform, dir.root(), &context.environment, &infra_id, FileSet::default());
     let hosts = Hosts { bootstrap: args.first.clone(), masters: args.masters.clone(), key: args.key.clone() };
     let site = site.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"));
     let bundle = tokio::runtime::Runtime::new()?.block_on(gather(&dir, &infra_id, site, &hosts, context))?;

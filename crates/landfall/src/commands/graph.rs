@@ -8,7 +8,7 @@ use landfall_workdir::WorkDir;
 
 use super::plan;
 use crate::{
-    cluster::Facts,
+    cluster::{Facts, PublicDns, dns_binder},
     context::Context,
     drawing::{Diagram, Node, to_dot, to_svg},
     error::Error,
@@ -82,7 +82,9 @@ fn assets() -> Diagram {
 fn steps(context: &Context) -> anyhow::Result<Diagram> {
     let dir = WorkDir::open(&context.globals.dir)?;
     let source = Source::read(&dir)?;
-    let steps = plan::steps(&source.config, &plan::infra_id(&dir, &source)?, &Facts::assumed())?;
+    let (config, infra_id) = (&source.config, plan::infra_id(&dir, &source)?);
+    let dns = PublicDns::of(config, dir.root(), &dns_binder(&infra_id, &context.environment));
+    let steps = plan::steps(config, &infra_id, &Facts::assumed(), dns.as_ref())?;
     let place = |id: &StepId| steps.iter().position(|step| step.id == *id);
     let nodes = steps.iter().map(|step| Node {
         name: step.id.to_string(),

@@ -4,6 +4,7 @@ pub(crate) mod completion;
 pub(crate) mod create;
 pub(crate) mod demo;
 pub(crate) mod destroy;
+pub(crate) mod dns;
 pub(crate) mod docs;
 pub(crate) mod explain;
 pub(crate) mod gather;

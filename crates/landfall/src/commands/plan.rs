@@ -4,12 +4,13 @@ use std::fmt;
 
 use clap::Args;
 use landfall_config::InstallConfig;
+use landfall_dns::Probe;
 use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{ClusterError, Facts, Look, Plans, Progress, bootstrap_step, site},
+    cluster::{ClusterError, Facts, Look, Plans, Progress, PublicDns, bootstrap_step, site},
     context::Context,
     printer::Report,
     stages::Source,
@@ -61,12 +62,17 @@ pub(crate) fn run(args: &Plan, context: &Context) -> anyhow::Result<()> {
     let dir = WorkDir::open(&context.globals.dir)?;
     let source = Source::read(&dir)?;
     let infra_id = infra_id(&dir, &source)?;
-    let site = site(source.config.platform.name(), &context.environment, &infra_id, FileSet::default())?;
-    let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config));
+    let site = site(source.config.platform.name(), dir.root(), &context.environment, &infra_id, FileSet::default())?;
+    let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config, Probe::ReadOnly));
     Progress::on_stderr(context).preflight(&findings);
     let problems = ClusterError::preflight(&findings).filter(|_| !args.skip_preflight);
     if let Some(facts) = facts.or_else(|| args.skip_preflight.then(Facts::assumed)) {
-        context.printer.report(&Steps(steps(&source.config, &infra_id, &facts)?))?;
+        context.printer.report(&Steps(steps(
+            &source.config,
+            &infra_id,
+            &facts,
+            site.public_dns(&source.config).as_ref(),
+        )?))?;
     }
     problems.map_or(Ok(()), |problems| Err(problems.into()))
 }
@@ -87,8 +93,13 @@ fn provisional(name: &str) -> anyhow::Result<InfraId> {
 }
 
 /// All steps: those that need the bootstrap machine, its removal, and those that come after.
-pub(crate) fn steps(config: &InstallConfig, infra_id: &InfraId, facts: &Facts) -> anyhow::Result<Vec<Step>> {
-    let Plans { bootstrap: first, last } = Plans::new(config, infra_id, facts)?;
+pub(crate) fn steps(
+    config: &InstallConfig,
+    infra_id: &InfraId,
+    facts: &Facts,
+    dns: Option<&PublicDns>,
+) -> anyhow::Result<Vec<Step>> {
+    let Plans { bootstrap: first, last } = Plans::new(config, infra_id, facts, dns)?;
     let step = |spec: &StepSpec| Step {
         id: spec.id.clone(),
         title: spec.title.clone(),

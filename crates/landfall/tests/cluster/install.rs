@@ -52,6 +52,8 @@ impl Wish<'_> {
 /// An install directory, and a home with credentials for an engine. A failing test keeps both.
 pub(crate) struct Install {
     pub(crate) context: TestContext,
+    /// Environment variables of the program.
+    pub(crate) variables: Vec<(&'static str, String)>,
     runs: AtomicU32,
 }
 
@@ -64,14 +66,14 @@ impl Install {
 
     /// Without an install-config.
     pub(crate) fn empty(engine: &Engine<'_>) -> Self {
-        let install = Self { context: TestContext::empty(), runs: AtomicU32::new(0) };
+        let install = Self { context: TestContext::empty(), variables: Vec::new(), runs: AtomicU32::new(0) };
         install.set_credentials(&engine.credentials());
         install
     }
 
     /// The same directory once more, for an engine in the same place.
     pub(crate) fn copy(&self) -> Self {
-        let copy = Self { context: TestContext::empty(), runs: AtomicU32::new(0) };
+        let copy = Self { context: TestContext::empty(), variables: Vec::new(), runs: AtomicU32::new(0) };
         copy_tree(&self.context.dir(), &copy.context.dir());
         copy_tree(&self.context.home(), &copy.context.home());
         copy
@@ -90,6 +92,7 @@ impl Install {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.context.command(arguments);
         command.env("OVIRT_CONFIG", self.credentials_file());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -8,6 +8,7 @@
 //! | [`interrupts`] | Ctrl-C |
 //! | [`failures`] | what cannot work, and what is left of it |
 //! | [`neighbours`] | several clusters in one engine, and lost install directories |
+//! | [`records`] | public DNS, on a real BIND |
 //! | [`secrets`] | where secrets are, and where not |
 //! | [`standing`] | where an installation stands, at all its stages |
 //! | [`events`] | what programs read |
@@ -38,6 +39,7 @@ mod neighbours;
 mod network;
 mod place;
 mod process;
+mod records;
 mod secrets;
 mod standing;
 mod survey;

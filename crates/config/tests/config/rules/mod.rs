@@ -4,6 +4,7 @@ mod access;
 mod machines;
 mod names;
 mod networking;
+mod public_dns;
 mod shapes;
 mod software;
 mod virtual_ips;

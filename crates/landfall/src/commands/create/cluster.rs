@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
+use landfall_dns::is_dns;
 use landfall_engine::{Journal, Options, RetryPolicy, Snapshot, State, apply, retire};
 use landfall_platform::{FileSet, InfraId};
 use landfall_workdir::WorkDir;
@@ -60,7 +61,9 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     summary::tell_files(context.printer, &derived);
     let infra_id = derived.identity.as_ref().map(|identity| identity.infra_id.clone());
     let infra_id = infra_id.ok_or_else(|| anyhow::anyhow!("the cluster has no infra id"))?;
-    let site = site(source.config.platform.name(), &context.environment, &infra_id, ignition(&derived))?;
+    let files = ignition(&derived);
+    let root = locked.dir().root();
+    let site = site(source.config.platform.name(), root, &context.environment, &infra_id, files)?;
     let installation =
         Installation { source: &source, site: &site, infra_id: &infra_id, dir: locked.dir(), context, progress };
     tokio::runtime::Runtime::new()?.block_on(installation.install(args, interrupt))
@@ -84,9 +87,14 @@ fn refuse_destroyed(dir: &WorkDir) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether something was made and all of it is gone.
+/// Whether something was made on the platform and all of it is gone. Records alone come and go with 'landfall dns'.
 pub(crate) fn is_destroyed(snapshot: &Snapshot) -> bool {
-    !snapshot.entries.is_empty() && snapshot.remaining().next().is_none()
+    has_begun(snapshot) && snapshot.remaining().next().is_none()
+}
+
+/// Whether anything of the platform was to be made.
+fn has_begun(snapshot: &Snapshot) -> bool {
+    snapshot.entries.iter().any(|entry| !is_dns(&entry.spec.kind))
 }
 
 /// One installation on its way.
@@ -117,8 +125,9 @@ impl Installation<'_> {
             cancel: interrupt.token(),
         };
 
-        let plans = Plans::new(config, self.infra_id, &facts)?;
+        let plans = Plans::new(config, self.infra_id, &facts, self.site.public_dns(config).as_ref())?;
         if !is_pivoted(&before, self.site) {
+            self.tell_records()?;
             let applied = apply(&plans.bootstrap, &bind, &journal, &options).await.map_err(ClusterError::from);
             if let Err(ClusterError::Bootstrap(_)) = &applied {
                 self.gather().await;
@@ -133,6 +142,16 @@ impl Installation<'_> {
 
         let nodes = api.nodes().await?;
         self.tell(&nodes)
+    }
+
+    /// Records that the user makes.
+    fn tell_records(&self) -> anyhow::Result<()> {
+        let config = &self.source.config;
+        let text = self.site.public_dns(config).map(|dns| dns.by_hand(config)).transpose()?.flatten();
+        if let Some(text) = text {
+            self.progress.say(&text);
+        }
+        Ok(())
     }
 
     /// Collects what there is to know while it can be had. What stands in the way of that is not what the user came for.
@@ -156,7 +175,7 @@ impl Installation<'_> {
 fn on_problems(args: &Cluster, before: &Snapshot) -> OnProblems {
     match args.skip_preflight {
         true => OnProblems::GoOn,
-        false if before.entries.is_empty() => OnProblems::Stop,
+        false if !has_begun(before) => OnProblems::Stop,
         false => OnProblems::Tell,
     }
 }

@@ -11,7 +11,11 @@ use std::{
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use landfall_simulator::{core::Running, ovirt};
+use landfall_simulator::{
+    cloudflare,
+    core::{Running, Simulation},
+    ovirt,
+};
 
 pub(crate) use install_config::{moved_address, write_install_config};
 
@@ -20,6 +24,16 @@ pub(crate) use install_config::{moved_address, write_install_config};
 pub(crate) enum Sim {
     /// An oVirt engine; when it is ready it prints one line of JSON with what a client needs
     Ovirt(Box<Ovirt>),
+    /// Cloudflare's DNS; when it is ready it prints one line of JSON with its URL and token
+    Cloudflare(Box<Cloudflare>),
+}
+
+/// Flags of `sim cloudflare`.
+#[derive(Args, Debug)]
+#[group(id = "sim-cloudflare")]
+pub(crate) struct Cloudflare {
+    #[command(flatten)]
+    options: cloudflare::Options,
 }
 
 /// Flags of `sim ovirt`.
@@ -55,12 +69,19 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                 if let Some(path) = &args.install_config {
                     write_install_config(&args.options.guests, &running.ready(), path)?;
                 }
-                let ended = running.run_until_signal(&mut std::io::stdout()).await;
-                ended.context("cannot say where the simulator is")?;
+                serve(running).await
+            }
+            Sim::Cloudflare(args) => {
+                let running =
+                    cloudflare::start(&args.options).await.context("cannot start the simulated Cloudflare")?;
+                serve(running).await
             }
         }
-        Ok(())
     })
+}
+
+async fn serve<S: Simulation>(running: Running<S>) -> anyhow::Result<()> {
+    running.run_until_signal(&mut std::io::stdout()).await.context("cannot say where the simulator is")
 }
 
 /// Writes what a client needs into the file that oVirt's other tools read, too.

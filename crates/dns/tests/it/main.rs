@@ -1,0 +1,16 @@
+//! The records of clusters in real zones: BIND and Knot for dynamic updates, moto for Route 53, a simulator for Cloudflare. What
+//! they hold is read by other programs than ours: `dig`, boto3, and the state of the simulator.
+
+#![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
+
+mod by_hand;
+mod cloudflare;
+mod faults;
+mod knot;
+mod moto;
+mod neighbours;
+mod preflight;
+mod proxy;
+mod route53_answers;
+mod scene;
+mod suites;
