@@ -32,6 +32,7 @@ pub(crate) struct Lab {
 pub(crate) struct Host {
     pub(crate) id: String,
     pub(crate) name: String,
+    pub(crate) address: IpAddr,
     pub(crate) pid: Option<u32>,
     pub(crate) cgroup: PathBuf,
     pub(crate) cable: String,
