@@ -20,6 +20,9 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// How soon it is noticed that the addresses are to be given away, and that the machine has got an address of its own.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// Before what did not work is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Holds the addresses until `stop`.
 pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error> {
     let vips = machine.vips()?;
@@ -27,18 +30,24 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
     let mut keepalived = daemon(machine, &vips.keepalived_config);
     let mut known = follow(machine, INTERVAL);
     let mut configured: Option<Vec<ClusterNode>> = None;
+    let mut takes_part = false;
+    let mut released = false;
     loop {
         let nodes = known.borrow_and_update().nodes.clone();
         if is_released(machine) {
-            if keepalived.is_running() {
+            if !released {
                 tracing::info!("the addresses are given away");
                 keepalived.stop().await;
+                remove_leftovers(&virtual_addresses).await?;
+                released = true;
             }
-            remove_leftovers(&virtual_addresses).await?;
-        } else if configured.as_ref() != Some(&nodes) || !keepalived.is_running() {
+        } else if configured.as_ref() != Some(&nodes) || takes_part != keepalived.is_running() {
             match configure(machine, &nodes, &mut keepalived).await {
-                Ok(()) => configured = Some(nodes),
-                Err(error) => tracing::warn!(error = error_chain(&error), "the addresses cannot be held"),
+                Ok(part) => (configured, takes_part) = (Some(nodes), part),
+                Err(error) => {
+                    tracing::warn!(error = error_chain(&error), "the addresses cannot be held");
+                    tokio::time::sleep(PAUSE).await;
+                }
             }
         }
         tokio::select! {
@@ -53,7 +62,8 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
 }
 
 /// Makes keepalived run with the configuration that follows from the nodes, or not run if this machine is not among them.
-async fn configure(machine: &Machine, nodes: &[ClusterNode], keepalived: &mut Daemon) -> Result<(), Error> {
+/// Returns whether it takes part.
+async fn configure(machine: &Machine, nodes: &[ClusterNode], keepalived: &mut Daemon) -> Result<bool, Error> {
     let vips = machine.vips()?;
     let own = machine.addresses().await?;
     let members = members(nodes, machine.facts.role, &machine.name, &own.addresses);
@@ -63,17 +73,17 @@ async fn configure(machine: &Machine, nodes: &[ClusterNode], keepalived: &mut Da
     let changed = stored::write(Path::new(&vips.keepalived_config), text)?;
     if !takes_part {
         keepalived.stop().await;
-        return Ok(());
+        return Ok(false);
     }
     if keepalived.is_running() {
         if changed {
             keepalived.reload();
         }
-        return Ok(());
+        return Ok(true);
     }
     remove_leftovers(&machine.virtual_addresses()).await?;
     keepalived.start().await?;
-    Ok(())
+    Ok(true)
 }
 
 fn daemon(machine: &Machine, config: &str) -> Daemon {
