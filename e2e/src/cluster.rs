@@ -97,8 +97,13 @@ impl<'a> Cluster<'a> {
 
     /// A client of the API, at its virtual address.
     pub(crate) fn api(&self) -> anyhow::Result<Client> {
+        self.api_at(API_VIP)
+    }
+
+    /// A client of the API server of one machine.
+    pub(crate) fn api_at(&self, address: IpAddr) -> anyhow::Result<Client> {
         let credentials = self.credentials()?;
-        Client::new(SocketAddr::new(API_VIP, API_PORT), &credentials.authority, Some(&credentials))
+        Client::new(SocketAddr::new(address, API_PORT), &credentials.authority, Some(&credentials))
     }
 
     pub(crate) async fn masters(&self) -> anyhow::Result<Vec<Host>> {

@@ -32,6 +32,7 @@ pub(crate) struct Lab {
 pub(crate) struct Host {
     pub(crate) id: String,
     pub(crate) name: String,
+    pub(crate) address: IpAddr,
     pub(crate) pid: Option<u32>,
     pub(crate) cgroup: PathBuf,
     pub(crate) cable: String,
@@ -158,7 +159,7 @@ impl Host {
     }
 }
 
-/// What has the mark of a simulator on this machine: links, control groups, mounts and processes.
+/// What has the mark of a simulator on this machine: links, control groups, mounts, directories and processes.
 pub(crate) async fn leftovers() -> anyhow::Result<Vec<String>> {
     let mut left = Vec::new();
     let links = output(Command::new("ip").args(["-o", "link"])).await?;
@@ -174,8 +175,10 @@ pub(crate) async fn leftovers() -> anyhow::Result<Vec<String>> {
         let names = std::fs::read_dir(root)?.flatten().map(|entry| entry.path().display().to_string());
         left.extend(names.filter(|path| path.contains("/landfall-lf-")));
     }
-    let namespaces = output(Command::new("ps").args(["-eo", "pid,args"])).await?;
-    left.extend(namespaces.lines().filter(|line| line.contains("systemd-nspawn --quiet --boot")).map(str::to_owned));
+    let places = std::fs::read_dir("/run")?.flatten().map(|entry| entry.path().display().to_string());
+    left.extend(places.filter(|path| path.starts_with("/run/lf-")));
+    let processes = output(Command::new("ps").args(["-eo", "pid,args"])).await?;
+    left.extend(processes.lines().filter(|line| line.contains("systemd-nspawn --quiet --boot")).map(str::to_owned));
     Ok(left)
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Probe {
 
 #[derive(Default)]
 struct Seen {
-    /// When each call began, and whether it was served.
+    /// When each call ended, and whether it was served.
     calls: Vec<(Instant, bool)>,
     /// Names of objects whose creation was acknowledged.
     written: BTreeSet<String>,
@@ -33,7 +33,7 @@ struct Seen {
 
 /// What a probe saw.
 pub(crate) struct Outage {
-    /// From the first call that failed to the first after it that did not; the longest such time.
+    /// The longest time from one good answer to the next, on any of the calls that were under way.
     pub(crate) longest: Duration,
     /// Calls that failed.
     pub(crate) failed: usize,
@@ -54,11 +54,10 @@ impl Probe {
                 let (client, seen, trial) = (calling.clone(), noting.clone(), trial.clone());
                 // In a task of its own, so that a call that waits does not keep the next from being made.
                 tokio::spawn(async move {
-                    let began = Instant::now();
                     let name = (number % WRITES == 0).then(|| format!("{trial}-{number}"));
                     let served = call(&client, name.as_deref()).await;
                     let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                    seen.calls.push((began, served));
+                    seen.calls.push((Instant::now(), served));
                     if let (true, Some(name)) = (served, name) {
                         seen.written.insert(name);
                     }
@@ -73,8 +72,8 @@ impl Probe {
         let mut calls = self.seen.lock().unwrap_or_else(PoisonError::into_inner).calls.clone();
         calls.sort_unstable();
         let good = calls.iter().rev().take_while(|(_, served)| *served);
-        let first = good.last().map(|(began, _)| *began);
-        first.map(|began| began.elapsed()).unwrap_or_default()
+        let first = good.last().map(|(ended, _)| *ended);
+        first.map(|ended| ended.elapsed()).unwrap_or_default()
     }
 
     /// Ends the calls and says what was seen; asks the API whether what it acknowledged is there.
@@ -96,7 +95,7 @@ impl Probe {
 impl std::fmt::Display for Outage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (longest, failed, written) = (self.longest.as_secs_f64(), self.failed, self.written.len());
-        write!(f, "outage {longest:.2} s, {failed} calls failed, {written} writes acknowledged and all there")
+        write!(f, "longest wait {longest:.2} s, {failed} calls failed, {written} writes acknowledged and all there")
     }
 }
 
@@ -119,19 +118,11 @@ async fn stored(client: &Client) -> anyhow::Result<BTreeSet<String>> {
     Ok(items.iter().filter_map(|item| Some(item["metadata"]["name"].as_str()?.to_owned())).collect())
 }
 
-/// The longest time from a call that failed to the next that was served; to the last one if none was.
+/// The longest time between two good answers; to the last call if none came any more.
 fn longest(calls: &[(Instant, bool)]) -> Duration {
-    let (mut longest, mut since) = (Duration::ZERO, None);
-    for (began, served) in calls {
-        let start = *since.get_or_insert(*began);
-        if *served {
-            since = None;
-        }
-        if !*served || start != *began {
-            longest = longest.max(*began - start);
-        }
-    }
-    longest
+    let last = calls.last().map(|(ended, _)| *ended);
+    let good: Vec<Instant> = calls.iter().filter(|(_, served)| *served).map(|(ended, _)| *ended).chain(last).collect();
+    good.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -139,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outage_lasts_until_the_next_call_that_is_served() {
+    fn an_outage_lasts_from_one_good_answer_to_the_next() {
         let start = Instant::now();
         let calls = |served: &[bool]| -> Vec<(Instant, bool)> {
             (0_u32..).zip(served).map(|(number, served)| (start + INTERVAL * number, *served)).collect()
         };
-        assert_eq!(longest(&calls(&[true, true, true])), Duration::ZERO);
-        assert_eq!(longest(&calls(&[true, false, false, true, true, false, true])), INTERVAL * 2);
-        assert_eq!(longest(&calls(&[true, false, false])), INTERVAL);
+        assert_eq!(longest(&calls(&[true, true, true])), INTERVAL);
+        assert_eq!(longest(&calls(&[true, false, false, true, true, false, true])), INTERVAL * 3);
+        assert_eq!(longest(&calls(&[true, false, false])), INTERVAL * 2);
     }
 }

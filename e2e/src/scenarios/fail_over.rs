@@ -68,16 +68,19 @@ pub(crate) async fn switch_off(cluster: &Cluster<'_>) -> anyhow::Result<String> 
     let outage = probe.finish().await?;
     until("the machine to be switched on", LIMIT, || cluster.lab.act(&holder, "start")).await?;
     let back = std::time::Instant::now();
-    until("the node to be back", Duration::from_mins(3), || async {
-        ensure!(cluster.masters().await?.iter().any(|master| master.id == holder.id), "{} is not up", holder.name);
-        let ready = cluster.ready_nodes().await?;
-        ensure!(ready.len() == 4, "ready: {ready:?}");
+    // Its node may have been missed by nobody yet, so its own API server is asked.
+    until("the machine to be back", Duration::from_mins(3), || async {
+        let answer = cluster.api_at(holder.address)?.send("GET", "/readyz", &[], "").await?;
+        ensure!(answer.status == 200, "the API server of {} answers {}", holder.name, answer.status);
         Ok(())
     })
     .await?;
-    calm(cluster).await?;
     let back = back.elapsed().as_secs_f64();
-    Ok(format!("{outage}; {} was switched off, and was back {back:.0} s after it was switched on", holder.name))
+    calm(cluster).await?;
+    Ok(format!(
+        "{outage}; {} was switched off, and its API server was ready {back:.0} s after it was switched on",
+        holder.name
+    ))
 }
 
 /// Kills all processes of a program on the holder.

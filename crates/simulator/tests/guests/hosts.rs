@@ -20,7 +20,7 @@ const CONFIG: &str = r#"{
     "systemd": { "units": [{
         "name": "counter.service",
         "enabled": true,
-        "contents": "[Service]\nExecStartPre=/bin/sh -c 'echo x >> /var/starts'\nExecStart=/usr/bin/socat -u TCP-LISTEN:8080,fork,reuseaddr 'SYSTEM:hostname; wc -l < /var/starts'\n[Install]\nWantedBy=multi-user.target\n"
+        "contents": "[Service]\nExecStartPre=/bin/sh -c 'echo x >> /var/starts'\nExecStart=/usr/bin/socat TCP-LISTEN:8080,fork,reuseaddr 'SYSTEM:hostname; wc -l < /var/starts'\n[Install]\nWantedBy=multi-user.target\n"
     }] }
 }"#;
 /// A network of its own, for other simulators may be at work.
@@ -60,6 +60,7 @@ fn output(program: &str, arguments: &[&str]) -> String {
 fn marked() -> Vec<String> {
     let groups = output("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", "landfall-lf-*"]);
     let all = [
+        output("find", &["/run", "-maxdepth", "1"]),
         output("ip", &["-o", "link"]),
         output("ps", &["-eo", "args"]),
         std::fs::read_to_string("/proc/self/mounts").unwrap(),
