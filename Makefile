@@ -47,6 +47,7 @@ test: ## Run all tests.
 	scripts/setup build test
 	cargo test --workspace --locked
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
+	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/dns/run
 	scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: tools

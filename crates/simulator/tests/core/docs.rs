@@ -9,6 +9,7 @@ use super::client::Client;
 use super::toy::{start, stepped};
 
 const DOCS: &str = include_str!("../../../../docs/simulators.md");
+const REAL_HOSTS: &str = include_str!("../../../../docs/real-hosts.md");
 
 /// What stands between two marks, each time.
 fn between<'t>(text: &'t str, open: &str, close: &str) -> Vec<&'t str> {
@@ -49,7 +50,8 @@ fn every_option_is_described() {
     let options: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
     assert!(options.len() > 15, "{options:?}");
     for option in options {
-        let described = ["`", " "].iter().any(|end| DOCS.contains(&format!("`--{option}{end}")));
+        let mut texts = ["`", " "].into_iter().map(|end| format!("`--{option}{end}"));
+        let described = texts.any(|text| DOCS.contains(&text) || REAL_HOSTS.contains(&text));
         assert!(described, "--{option} is not described");
     }
 }
