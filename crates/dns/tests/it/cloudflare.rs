@@ -5,14 +5,13 @@ use std::{os::unix::fs::PermissionsExt as _, sync::Arc};
 use async_trait::async_trait;
 use futures::future::join_all;
 use landfall_dns::{Network, Probe, preflight};
-use landfall_engine::Plan;
-use landfall_platform::{Bind, Discover, ErrorClass, InfraId, Verdict};
+use landfall_platform::{ErrorClass, Verdict};
 use landfall_simulator::{cloudflare, core::Running};
 use landfall_testkit::{Fixture, World, fail_at_every_step, kill_at_every_step, kill_every_removal, repeat_every_step};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::scene::{Cluster, Run};
+use crate::scene::{Cluster, OneCluster, Run};
 
 const ZONE: &str = "lab.example.test";
 const TOKEN: &str = "cloudflare-token-that-may-edit";
@@ -54,34 +53,6 @@ impl Account {
     }
 }
 
-struct Zone {
-    account: Arc<Account>,
-    cluster: Cluster,
-}
-
-#[async_trait]
-impl World for Zone {
-    fn infra_id(&self) -> InfraId {
-        self.cluster.infra_id.clone()
-    }
-
-    fn plan(&self) -> Plan {
-        self.cluster.whole_plan()
-    }
-
-    fn binder(&self) -> Arc<dyn Bind> {
-        Arc::new(self.cluster.dns_binder())
-    }
-
-    fn discoverer(&self) -> Arc<dyn Discover> {
-        Arc::new(self.cluster.discovery())
-    }
-
-    async fn inventory(&self) -> Vec<String> {
-        self.account.lines()
-    }
-}
-
 /// An account whose calls fail as the flags say.
 struct OnSimulator(&'static [&'static str]);
 
@@ -90,7 +61,7 @@ impl Fixture for OnSimulator {
     async fn world(&self) -> Box<dyn World> {
         let account = Account::new(self.0).await;
         let cluster = account.cluster("demo", "demo-x7k2p", TOKEN);
-        Box::new(Zone { account, cluster })
+        Box::new(OneCluster { cluster, inventory: move || account.lines() })
     }
 }
 

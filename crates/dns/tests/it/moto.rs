@@ -10,14 +10,13 @@ use std::{
 
 use async_trait::async_trait;
 use landfall_dns::{Network, Probe, preflight};
-use landfall_engine::Plan;
-use landfall_platform::{Bind, Discover, InfraId, Verdict};
+use landfall_platform::Verdict;
 use landfall_testkit::{
     Fixture, World, fail_at_every_step, kill_at_every_step, kill_every_removal, named::free_port, repeat_every_step,
 };
 use serde_json::json;
 
-use crate::scene::{Cluster, Run};
+use crate::scene::{Cluster, OneCluster, Run};
 
 const ZONE: &str = "lab.example.test";
 
@@ -104,35 +103,14 @@ impl Zone {
     }
 }
 
-#[async_trait]
-impl World for Zone {
-    fn infra_id(&self) -> InfraId {
-        self.cluster.infra_id.clone()
-    }
-
-    fn plan(&self) -> Plan {
-        self.cluster.whole_plan()
-    }
-
-    fn binder(&self) -> Arc<dyn Bind> {
-        Arc::new(self.cluster.dns_binder())
-    }
-
-    fn discoverer(&self) -> Arc<dyn Discover> {
-        Arc::new(self.cluster.discovery())
-    }
-
-    async fn inventory(&self) -> Vec<String> {
-        self.lines()
-    }
-}
-
 struct OnMoto(Arc<Moto>);
 
 #[async_trait]
 impl Fixture for OnMoto {
     async fn world(&self) -> Box<dyn World> {
-        Box::new(Zone::new(&self.0))
+        let zone = Zone::new(&self.0);
+        let cluster = Zone::cluster(&zone.moto, &zone.id, "demo", "demo-x7k2p");
+        Box::new(OneCluster { cluster, inventory: move || zone.lines() })
     }
 }
 

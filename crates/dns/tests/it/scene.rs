@@ -190,14 +190,14 @@ impl Run {
     }
 }
 
-/// A scene with one cluster, for the generic suites.
-pub(crate) struct OneCluster {
-    pub(crate) scene: Scene,
+/// A world with one cluster, for the generic suites. `inventory` tells what the world holds, and keeps it alive.
+pub(crate) struct OneCluster<I> {
     pub(crate) cluster: Cluster,
+    pub(crate) inventory: I,
 }
 
 #[async_trait]
-impl World for OneCluster {
+impl<I: Fn() -> Vec<String> + Send + Sync> World for OneCluster<I> {
     fn infra_id(&self) -> InfraId {
         self.cluster.infra_id.clone()
     }
@@ -215,6 +215,6 @@ impl World for OneCluster {
     }
 
     async fn inventory(&self) -> Vec<String> {
-        self.scene.inventory()
+        (self.inventory)()
     }
 }

@@ -13,7 +13,7 @@ impl Fixture for OnBind {
     async fn world(&self) -> Box<dyn World> {
         let scene = Scene::with("www A 192.0.2.80\n*.pages A 192.0.2.81\n", "");
         let cluster = scene.cluster("demo", "demo-x7k2p");
-        Box::new(OneCluster { scene, cluster })
+        Box::new(OneCluster { cluster, inventory: move || scene.inventory() })
     }
 }
 
