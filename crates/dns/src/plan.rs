@@ -33,7 +33,9 @@ pub fn plan(config: &InstallConfig, service: &Dns) -> Result<Vec<StepSpec>, Erro
     };
     let needs = steps.iter().map(|step| step.id.clone()).collect();
     let title = format!("the names of {domain} are known here");
-    let wait = spec(config, "dns/resolver".into(), title, WAIT, &Desired::Resolver { entries });
+    // Many resolvers never see the reverse zones of private addresses, and nothing waits for the way back.
+    let names = entries.into_iter().filter(|entry| entry.name.is_in(&domain)).collect();
+    let wait = spec(config, "dns/resolver".into(), title, WAIT, &Desired::Resolver { entries: names });
     steps.push(StepSpec { needs, timeout: wait.timeout.min(RESOLVER_LIMIT + GRACE), ..wait });
     Ok(steps)
 }

@@ -13,7 +13,7 @@ use landfall_platform::{Bind, Context, Environment, ErrorClass, InfraId, Outputs
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Backend, Entry, Error, Guard, Mark, Name, Network, Servers, Target, connect,
+    Backend, Data, Entry, Error, Guard, Mark, Name, Network, Servers, Target, connect,
     decide::{self, Decision},
     visible::{self, Patience},
 };
@@ -221,20 +221,62 @@ struct NodeStep {
 impl Step for NodeStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let mut known: BTreeMap<String, Vec<IpAddr>> = context.output(&self.source, "addresses")?;
-        let RecordStep { binder, service, entry, patience } = &self.record;
         let addresses = known.remove(&self.node).unwrap_or_default();
         if addresses.is_empty() {
             let missing = format!("the cluster tells no address of the node {}", self.node);
             return Err(StepError::new(ErrorClass::NotFound, missing));
         }
-        let entry = Entry::new(entry.name.clone(), entry.ttl, &Target::Addresses(addresses));
-        RecordStep { binder: binder.clone(), service: service.clone(), entry, patience: *patience }
-            .ensure(context)
-            .await
+        // The name leads to its pointers, so it is written after old ones are gone and before new ones are made: whatever is
+        // left by a crash can be found from it.
+        let (wanted, old) = (self.pointers(&addresses)?, self.pointers(&self.addresses_now().await?)?);
+        for pointer in old.into_iter().filter(|pointer| !wanted.contains(pointer)) {
+            self.with(pointer).remove(context, None).await?;
+        }
+        let Entry { name, ttl, .. } = &self.record.entry;
+        let made = self.with(Entry::new(name.clone(), *ttl, &Target::Addresses(addresses))).ensure(context).await?;
+        for pointer in wanted {
+            self.with(pointer).ensure(context).await?;
+        }
+        Ok(made)
     }
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        for pointer in self.pointers(&self.addresses_now().await?)? {
+            self.with(pointer).remove(context, None).await?;
+        }
         self.record.remove(context, outputs).await
+    }
+}
+
+impl NodeStep {
+    fn with(&self, entry: Entry) -> RecordStep {
+        let RecordStep { binder, service, patience, .. } = &self.record;
+        RecordStep { binder: binder.clone(), service: service.clone(), entry, patience: *patience }
+    }
+
+    /// The ways back to the node from those addresses that lie in a reverse zone of the service.
+    fn pointers(&self, addresses: &[IpAddr]) -> Result<Vec<Entry>, Error> {
+        let Dns::Rfc2136(section) = &self.record.service else { return Ok(Vec::new()) };
+        let zones = section.reverse_zones.iter().map(|zone| zone.parse()).collect::<Result<Vec<Name>, _>>()?;
+        let Entry { name, ttl, .. } = &self.record.entry;
+        let pointers = addresses.iter().map(|address| Entry::pointer(*address, *ttl, name.clone()));
+        Ok(pointers.filter(|pointer| zones.iter().any(|zone| pointer.name.is_in(zone))).collect())
+    }
+
+    /// The addresses that the zone has for the node so far.
+    async fn addresses_now(&self) -> Result<Vec<IpAddr>, Error> {
+        let backend = self.record.binder.service(&self.record.service)?;
+        let sets = match backend.read(&[&self.record.entry.name]).await {
+            // With the zone its records went.
+            Err(Error::NoZone { .. }) => return Ok(Vec::new()),
+            read => read?,
+        };
+        let address = |data: &Data| match data {
+            Data::A(address) => Some(IpAddr::from(*address)),
+            Data::Aaaa(address) => Some(IpAddr::from(*address)),
+            _ => None,
+        };
+        Ok(sets.iter().flat_map(|set| &set.data).filter_map(address).collect())
     }
 }
 

@@ -118,9 +118,11 @@ impl Record {
 }
 
 impl StageRecord {
-    /// Whether all of the stage's files are gone: then the user wants it made from scratch, not kept empty.
+    /// Whether all of the stage's files are gone: then the user wants it made from scratch, not kept empty. If it was known
+    /// already that they are deleted, they stay so.
     pub(crate) fn is_gone(&self, on_disk: &FileSet) -> bool {
-        self.files.keys().all(|path| on_disk.get(path).is_none())
+        let known = !self.files.is_empty() && self.files.values().all(|file| matches!(file, FileRecord::Deleted));
+        !known && self.files.keys().all(|path| on_disk.get(path).is_none())
     }
 }
 

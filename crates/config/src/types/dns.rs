@@ -36,8 +36,8 @@ pub struct Rfc2136 {
     /// file.
     #[schemars(length(min = 1))]
     pub key_file: String,
-    /// Reverse zones on the same server, like `2.0.192.in-addr.arpa`. The API's addresses that lie in one of them get a PTR
-    /// record. Default: none.
+    /// Reverse zones on the same server, like `2.0.192.in-addr.arpa`. The addresses of the API, and those of
+    /// nodes with a record of their own, get a PTR record if they lie in one of them. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverse_zones: Vec<String>,
     /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:

@@ -17,6 +17,7 @@ use crate::{
 };
 
 const ZONE: &str = "example.com";
+const REVERSE: &str = "127.in-addr.arpa";
 
 /// A zone on a BIND, and a resolver that knows it.
 struct Names {
@@ -29,8 +30,8 @@ impl Names {
         let [own, resolving] = [1, 3].map(|last| Ipv4Addr::new(127, 0, 0, last));
         let port = free_port(&[own, resolving]);
         let address = |ip: Ipv4Addr| SocketAddr::new(ip.into(), port);
-        let zone = NamedZone::new(ZONE, own, "www A 192.0.2.80");
-        let server = Named::authoritative(address(own), &[zone], "");
+        let zones = [NamedZone::new(ZONE, own, "www A 192.0.2.80"), NamedZone::new(REVERSE, own, "")];
+        let server = Named::authoritative(address(own), &zones, "");
         let resolver = Named::resolver(address(resolving), &[(ZONE, server.address())]);
         Self { server, resolver }
     }
@@ -62,8 +63,10 @@ impl Names {
 fn records_come_before_the_machines_and_go_with_the_cluster() {
     let (place, names) = (Place::new(), Names::new());
     let engine = Engine::start(&place);
-    let (empty, zone) = (engine.inventory(), names.server.zone(ZONE));
-    let install = names.install(&engine, Wish::default(), &names.section());
+    let (empty, zone, reverse) = (engine.inventory(), names.server.zone(ZONE), names.server.zone(REVERSE));
+    let mut section = names.section();
+    section["rfc2136"]["reverseZones"] = json!([REVERSE]);
+    let install = names.install(&engine, Wish::default(), &section);
     let plan = install.ok(&["plan"]).stdout;
     assert!(plan.contains("DNS records of *.apps.demo.example.com"), "{plan}");
     assert_eq!(names.server.zone(ZONE), zone, "planning touches nothing");
@@ -78,6 +81,7 @@ fn records_come_before_the_machines_and_go_with_the_cluster() {
         let address = names.resolver.dig(&["+short", &name]);
         let own = format!("127.{}.", api.octets()[1]);
         assert!(address.starts_with(&own), "{name}: {address}");
+        assert_eq!(names.server.dig(&["+short", "-x", address.trim()]), format!("{name}.\n"));
     }
     let journal = install.journal();
     let order = |step: &str| journal.entries.iter().position(|entry| entry.spec.id.as_str() == step).unwrap();
@@ -97,7 +101,7 @@ fn records_come_before_the_machines_and_go_with_the_cluster() {
     // Without the install-config the journal still says where the records are.
     fs::remove_file(install.context.path("install-config.yaml")).unwrap();
     install.destroy();
-    assert_eq!(names.server.zone(ZONE), zone);
+    assert_eq!((names.server.zone(ZONE), names.server.zone(REVERSE)), (zone, reverse));
     assert_same(&engine.inventory(), &empty, "after destroying the cluster");
 }
 
