@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use landfall_platform::{Discover, InfraId, StepError, StepId, StepSpec};
 
 use crate::{
-    Client, Error, client,
+    Client, Error,
     machines::{Size, Vm},
     mark::Mark,
     plan::{TEMPLATE_STEP, image_name},
@@ -28,13 +28,11 @@ impl Discovery {
         Self { client, mark: Mark::new(infra_id.clone()) }
     }
 
-    /// Names of all machines of the cluster, those included of which only disks are left.
+    /// Names of all machines of the cluster. A machine of which only disks are left is not among them: disks carry names and
+    /// no mark, and another cluster may be called after this one's infra id.
     async fn vm_names(&self) -> Result<BTreeSet<String>, Error> {
-        let prefix = self.mark.name("");
-        let vms = self.client.vms_named(&prefix).await?;
-        let disks = self.client.loose_disks(&prefix).await?;
-        let marked = vms.iter().filter(|vm| self.mark.is_on(&vm.description)).map(|vm| vm.name.as_str());
-        Ok(marked.chain(disks.iter().filter_map(client::Disk::machine)).map(str::to_owned).collect())
+        let vms = self.client.vms_named(&self.mark.name("")).await?;
+        Ok(vms.into_iter().filter(|vm| self.mark.is_on(&vm.description)).map(|vm| vm.name).collect())
     }
 
     fn vm(&self, name: &str) -> StepSpec {
