@@ -32,7 +32,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let current = Arc::new(Current::new(Arc::clone(&files)));
     let server = Arc::new(ConfigServer::new(Arc::clone(&current) as _, files));
     tokio::select! {
-        served = serve_with_identity(listener, identity, server, stop) => Ok(served?),
+        ended = serve_with_identity(listener, identity, server, stop) => Ok(ended?),
         () = current.keep(&machine) => Ok(()),
     }
 }

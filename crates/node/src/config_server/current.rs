@@ -6,7 +6,7 @@
 //!
 //! - the Secret `kube-system/landfall-config-<role>`, key `config.ign`, or the file on this machine if there is none,
 //! - the join token that is valid for longest, which is made when there is none that lasts,
-//! - the pins of the authorities in the ConfigMap `kube-system/kube-root-ca.crt`.
+//! - the pins of the authorities in the `ConfigMap` `kube-system/kube-root-ca.crt`.
 
 use std::{
     collections::HashMap,
