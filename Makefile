@@ -8,9 +8,10 @@ DENY := $(CACHE)/cargo-deny-0.20.2/bin/cargo-deny
 MDBOOK := $(CACHE)/mdbook-0.5.4/bin/mdbook
 FUZZ_SECONDS ?= 30
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
-# `make e2e PROFILE=dev` is built sooner and runs slower.
+# `make e2e PROFILE=dev` takes what the tests have built, and runs slower.
 PROFILE ?= release
 BUILT := $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build --profile $(PROFILE) $(1:%=--package %)) --locked
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
@@ -23,7 +24,7 @@ help: ## Show this list.
 .PHONY: build
 build: ## Build the landfall program (release).
 	scripts/setup build
-	cargo build --profile $(PROFILE) --locked --package landfall
+	$(call programs,landfall)
 
 .PHONY: node
 node: ## Build the landfall-node program, static (release); NODE_TARGET chooses the machines.
@@ -45,7 +46,7 @@ demo-real: build node tools ## The same on real hosts, with a real Kubernetes (n
 .PHONY: e2e
 e2e: build node tools ## Install on real hosts, break things, measure, destroy (needs root). E2E='words' chooses scenarios.
 	cargo test --workspace --locked --test guests -- --ignored hosts
-	cargo build --profile $(PROFILE) --locked --package landfall-e2e
+	$(call programs,landfall-e2e)
 	$(TARGET)/$(BUILT)/landfall-e2e --node-agent $(NODE) $(E2E)
 
 .PHONY: test
