@@ -10,6 +10,7 @@ mod health_check;
 mod machine;
 mod machine_set;
 mod meta;
+mod permissions;
 pub mod provider;
 mod structural;
 
@@ -22,6 +23,7 @@ pub use machine::{
 };
 pub use machine_set::{DeletePolicy, MachineSetSpec, MachineSetStatus, Template};
 pub use meta::{LabelSelector, Labels, Operator, Requirement};
+pub use permissions::permissions;
 
 /// The API group of all machine objects.
 pub const GROUP: &str = "machine.openshift.io";
