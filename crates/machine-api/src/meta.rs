@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Labels {
     /// Labels.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "labels")]
     pub labels: BTreeMap<String, String>,
     /// Annotations.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -24,10 +25,11 @@ pub struct Labels {
 pub struct LabelSelector {
     /// Labels with exactly these values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "labels")]
     pub match_labels: BTreeMap<String, String>,
     /// Further requirements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(length(max = 16), extend("x-kubernetes-list-type" = "atomic"))]
     pub match_expressions: Vec<Requirement>,
 }
 
@@ -35,13 +37,32 @@ pub struct LabelSelector {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Requirement {
     /// The label.
+    #[schemars(length(max = 317))]
     pub key: String,
     /// How its value relates to the values.
     pub operator: Operator,
     /// The values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(schema_with = "values")]
     pub values: Vec<String>,
+}
+
+/// Labels are bounded, so that the API server knows what rules about them cost.
+fn labels(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "object",
+        "maxProperties": 64,
+        "additionalProperties": { "type": "string", "maxLength": 63 },
+    })
+}
+
+fn values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "array",
+        "maxItems": 32,
+        "items": { "type": "string", "maxLength": 63 },
+        "x-kubernetes-list-type": "atomic",
+    })
 }
 
 /// How the value of a label relates to some values.

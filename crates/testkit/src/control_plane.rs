@@ -60,7 +60,9 @@ impl ControlPlane {
         this.write("apiserver.crt", &certificate);
         this.write("apiserver.key", &key);
         this.write("ca.crt", &this.authority.clone());
-        this.write("accounts.key", &KeyPair::generate().expect("a key can be generated").serialize_pem());
+        let accounts = KeyPair::generate().expect("a key can be generated");
+        this.write("accounts.key", &accounts.serialize_pem());
+        this.write("accounts.pub", &accounts.public_key_pem());
         this.start_api_server();
         this
     }
@@ -77,7 +79,7 @@ impl ControlPlane {
             .arg(format!("--tls-cert-file={}", path("apiserver.crt")))
             .arg(format!("--tls-private-key-file={}", path("apiserver.key")))
             .arg(format!("--client-ca-file={}", path("ca.crt")))
-            .arg(format!("--service-account-key-file={}", path("accounts.key")))
+            .arg(format!("--service-account-key-file={}", path("accounts.pub")))
             .arg(format!("--service-account-signing-key-file={}", path("accounts.key")))
             .args([
                 "--service-account-issuer=https://kubernetes.default.svc",
