@@ -57,6 +57,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-config",
             "landfall-dns",
             "landfall-engine",
+            "landfall-machine-api",
+            "landfall-machines",
             "landfall-platform",
             "landfall-platform-ovirt",
             "landfall-simulator",

@@ -14,6 +14,9 @@ pub enum Error {
         #[source]
         source: Box<kube::Error>,
     },
+    /// It is not known how to reach the cluster's API.
+    #[error("cannot tell how to reach the cluster: {0}")]
+    Access(String),
     /// The platform refused or failed.
     #[error("{attempt} failed")]
     Platform {
@@ -71,7 +74,7 @@ impl Error {
             },
             Self::Platform { source, .. } => source.class(),
             Self::Secret { .. } => ErrorClass::Auth,
-            Self::Kind(_) | Self::ProviderSpec(_) | Self::Listen { .. } => ErrorClass::Invalid,
+            Self::Access(_) | Self::Kind(_) | Self::ProviderSpec(_) | Self::Listen { .. } => ErrorClass::Invalid,
             Self::LeaseLost(_) => ErrorClass::Transient,
         }
     }

@@ -12,7 +12,9 @@
 
 mod approval;
 mod cache;
+mod connect;
 mod controllers;
+mod directory;
 mod endpoint;
 mod error;
 mod events;
@@ -32,7 +34,9 @@ mod set;
 mod world;
 
 pub use approval::Asked;
+pub use connect::{Access, connect};
 pub use controllers::run;
+pub use directory::Directory;
 pub use error::Error;
 pub use metrics::Metrics;
 pub use objects::{Machine, MachineHealthCheck, MachineSet};

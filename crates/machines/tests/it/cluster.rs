@@ -14,13 +14,12 @@ use k8s_openapi::{
     api::core::v1::{Namespace, Node, Secret},
 };
 use kube::{
-    Api, Client, Config,
+    Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
 };
 use landfall_machine_api::{Kind, definition, provider};
 use landfall_machines::{
-    Controllers, Error, LeaseOptions, Machine, MachineHealthCheck, MachineSet, Metrics, Options, Pace,
+    Access, Controllers, Error, LeaseOptions, Machine, MachineHealthCheck, MachineSet, Metrics, Options, Pace,
 };
 use landfall_platform::InfraId;
 use landfall_testkit::ControlPlane;
@@ -323,12 +322,7 @@ impl<W: World> Cluster<W> {
     pub(crate) fn kubectl_as(&self, kubeconfig: &str, arguments: &[&str]) -> String {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), kubeconfig).unwrap();
-        let output = Command::new("kubectl")
-            .arg("--kubeconfig")
-            .arg(file.path())
-            .args(["--namespace", &self.namespace])
-            .args(arguments)
-            .output();
+        let output = Command::new("kubectl").arg("--kubeconfig").arg(file.path()).args(arguments).output();
         let output = output.expect("kubectl is installed by `make test`");
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
@@ -356,9 +350,7 @@ impl<W: World> Cluster<W> {
 
 /// A client with a kubeconfig.
 pub(crate) async fn client(kubeconfig: &str) -> Client {
-    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).unwrap();
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
-    Client::try_from(config).unwrap()
+    landfall_machines::connect(Access::Kubeconfig(kubeconfig.to_owned(), None)).await.unwrap()
 }
 
 /// Names of machines, in order.

@@ -158,9 +158,8 @@ pub(crate) async fn masters_go_one_at_a_time<W: World>() {
 
 pub(crate) async fn another_program_is_asked<W: World>() {
     let cluster = Cluster::<W>::new().await;
-    let remedies = |kind: &str| {
-        let plural = format!("{}s", kind.to_lowercase());
-        json!({
+    for (kind, plural) in [("Remedy", "remedies"), ("RemedyTemplate", "remedytemplates")] {
+        let definition = json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": { "name": format!("{plural}.remedies.example.com") },
             "spec": {
@@ -170,21 +169,14 @@ pub(crate) async fn another_program_is_asked<W: World>() {
                     "type": "object", "x-kubernetes-preserve-unknown-fields": true,
                 } } }],
             },
-        })
-    };
-    for (kind, number) in [("Remedy", 0), ("RemedyTemplate", 1)] {
+        });
         let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), remedies(kind).to_string()).unwrap();
+        std::fs::write(file.path(), definition.to_string()).unwrap();
         cluster.kubectl(&["apply", "-f", file.path().to_str().unwrap()]);
-        let name = ["remedys.remedies.example.com", "remedytemplates.remedies.example.com"][number];
-        cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", &format!("crd/{name}")]);
+        let name = format!("crd/{plural}.remedies.example.com");
+        cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", &name]);
     }
-    let resource = |kind: &str| {
-        ApiResource::from_gvk_with_plural(
-            &GroupVersionKind::gvk("remedies.example.com", "v1", kind),
-            &format!("{}s", kind.to_lowercase()),
-        )
-    };
+    let resource = |kind: &str| ApiResource::from_gvk(&GroupVersionKind::gvk("remedies.example.com", "v1", kind));
     let templates: Api<DynamicObject> =
         Api::namespaced_with(cluster.client.clone(), &cluster.namespace, &resource("RemedyTemplate"));
     let template = DynamicObject::new("reboot", &resource("RemedyTemplate"))

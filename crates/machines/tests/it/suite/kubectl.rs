@@ -51,7 +51,8 @@ pub(crate) async fn least_privilege_is_enough<W: World>() {
     let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": rules });
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), list.to_string()).unwrap();
-    cluster.kubectl(&["apply", "-f", file.path().to_str().unwrap()]);
+    let admin = std::fs::read_to_string(cluster.control_plane.lock().unwrap().kubeconfig()).unwrap();
+    cluster.kubectl_as(&admin, &["apply", "-f", file.path().to_str().unwrap()]);
     let token = cluster.kubectl(&["create", "token", "machines"]);
     let kubeconfig = {
         let plane = cluster.control_plane.lock().unwrap();
@@ -81,7 +82,8 @@ pub(crate) async fn least_privilege_is_enough<W: World>() {
     // And with no more than that: other Secrets of the cluster, for one, are out of reach.
     let refused = cluster.kubectl_as(&kubeconfig, &["auth", "can-i", "get", "secrets", "--namespace", "kube-system"]);
     assert!(refused.contains("no"), "{refused}");
-    let refused = cluster.kubectl_as(&kubeconfig, &["auth", "can-i", "list", "secrets"]);
+    let refused =
+        cluster.kubectl_as(&kubeconfig, &["auth", "can-i", "list", "secrets", "--namespace", &cluster.namespace]);
     assert!(refused.contains("no"), "{refused}");
     controllers.stop().await.unwrap();
 }

@@ -53,7 +53,10 @@ impl Ovirt {
 #[async_trait]
 impl World for Ovirt {
     async fn start() -> Self {
-        let arguments = ["sim", "--password", PASSWORD, "--time-scale", TIME_SCALE, "--guests", "plain"];
+        // Ids are made from it, and clusters of several tests share the nodes of one API server.
+        let seed = rand::random::<u32>().to_string();
+        let arguments =
+            ["sim", "--password", PASSWORD, "--time-scale", TIME_SCALE, "--guests", "plain", "--seed", &seed];
         let Flags { options } = <Flags as clap::Parser>::parse_from(arguments);
         let engine = ovirt::start(&options).await.expect("the simulator starts");
         let client = Client::new(&Trust::Only(engine.ca_pem().unwrap().to_owned()), Limits::default()).unwrap();
