@@ -10,7 +10,7 @@ mod waiting;
 
 pub(crate) use bootstrap::bootstrap_progress;
 pub(crate) use ending::ClusterError;
-pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, require_credentials, site};
+pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, providers, require_credentials, site};
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
 pub(crate) use public_dns::{PublicDns, binder as dns_binder};
