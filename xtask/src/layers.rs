@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "landfall-platform-ovirt",
         &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
     ),
+    ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
     (
@@ -50,6 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-platform",
             "landfall-platform-ovirt",
             "landfall-simulator",
+            "landfall-upi",
             "landfall-wire",
             "landfall-workdir",
         ],

@@ -110,6 +110,9 @@ pub(crate) enum Command {
     /// Look after the public DNS records of a cluster, and nothing else
     #[command(subcommand)]
     Dns(commands::dns::Dns),
+    /// Install on infrastructure of your own: make the kit for it, and check it
+    #[command(subcommand)]
+    Upi(commands::upi::Upi),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -162,6 +165,7 @@ impl Command {
             Self::WaitFor(_) => "wait-for",
             Self::Gather(_) => "gather",
             Self::Dns(_) => "dns",
+            Self::Upi(_) => "upi",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

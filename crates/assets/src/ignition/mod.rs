@@ -7,4 +7,4 @@ mod pointer;
 
 pub(crate) use configs::render;
 pub use configs::{ignition_configs, served_config};
-pub use pointer::{pointer_config, with_hostname};
+pub use pointer::{pointer_config, with_files, with_hostname};
