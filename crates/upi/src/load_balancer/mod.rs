@@ -67,13 +67,7 @@ impl Port {
         };
         vec![
             port("api", "the Kubernetes API", 6443, Backends::ControlPlane, Some("/readyz")),
-            port(
-                "config-server",
-                "configs of machines that boot; let only the machine network reach it",
-                22623,
-                Backends::ControlPlane,
-                Some("/healthz"),
-            ),
+            port("config-server", "configs of machines that boot", 22623, Backends::ControlPlane, Some("/healthz")),
             port("http", "applications by HTTP", 80, Backends::Ingress, None),
             port("https", "applications by HTTPS", 443, Backends::Ingress, None),
         ]

@@ -1,5 +1,10 @@
 //! `landfall upi`: for users with DNS, DHCP and load balancer of their own.
 
+mod check;
+mod engine;
+mod names;
+mod ports;
+
 use clap::{Args, Subcommand};
 
 use super::{create, dns};
@@ -11,6 +16,8 @@ pub(crate) enum Upi {
     /// Make the kit: playbooks, DNS, DHCP and load balancer configurations, a config for each machine. Run it again after you
     /// edited upi/inventory.yml, and after upi/vms.yml has made the machines
     Create(Create),
+    /// Check what you have made of it: DNS, DHCP, load balancer, machines. Says what is wrong and how to put it right
+    Check(check::Check),
 }
 
 /// Flags of `upi create`.
@@ -30,5 +37,6 @@ pub(crate) fn run(command: &Upi, context: &Context) -> anyhow::Result<()> {
             create::run(Target::Kit, &args.derive, context)?;
             if args.apply_dns { dns::apply_with_machines(context) } else { Ok(()) }
         }
+        Upi::Check(args) => check::run(args, context),
     }
 }
