@@ -48,6 +48,7 @@ test: ## Run all tests.
 	cargo test --workspace --locked
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/dns/run
+	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/upi/run
 	scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: tools
@@ -56,10 +57,11 @@ tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Deb
 	scripts/build-tools
 
 .PHONY: conformance
-conformance: ## Let other people's clients judge the simulators.
-	scripts/setup build
+conformance: ## Let other people's clients judge the simulators, and other people's servers the kit of upi.
+	scripts/setup build test
 	conformance/ovirt/run
 	conformance/dns/run
+	conformance/upi/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.

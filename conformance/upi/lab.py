@@ -133,7 +133,7 @@ platform:
         finished = Run(report, engine.requests(after=before))
         if (done.returncode != 0) != fails:
             failed = {
-                name: [r.get("msg") or r for r in results if r.get("failed")]
+                name: [m for r in results if r.get("failed") for m in [r.get("msg"), *(i.get("msg") for i in r.get("results", []))]]
                 for name, results in finished.tasks.items()
                 if any(r.get("failed") for r in results)
             }
@@ -149,11 +149,11 @@ platform:
         address, port = self.resolver.split(":")
         options = (
             f'options {{ directory "{home}"; listen-on port {port} {{ {address}; }}; listen-on-v6 {{ none; }}; '
-            f'pid-file "{home}/pid"; session-keyfile "{home}/session.key"; recursion no; allow-query {{ any; }}; }};\n'
-            "controls { };\n"
+            f'pid-file "{home}/pid"; session-keyfile "{home}/session.key"; recursion no; dnssec-validation no; '
+            "empty-zones-enable no; notify no; };\ncontrols { };\n"
         )
         (home / "named.conf.all").write_text(options + (home / "named.conf").read_text())
-        self._start("named", ["named", "-g", "-c", str(home / "named.conf.all")], (address, int(port)))
+        self._start("named", ["named", "-g", "-4", "-c", str(home / "named.conf.all")], (address, int(port)))
 
     def start_haproxy(self):
         configuration = self.kit / "load-balancer" / "haproxy.cfg"

@@ -1,14 +1,18 @@
 """Each mistake that `landfall upi check` promises to find is made here, and found; with the right line to put it right."""
 
+import itertools
 import re
 import subprocess
-import time
 
 import ovirtsdk4 as sdk
 import pytest
 from ovirtsdk4 import types
 from lab import free_port
 from simulator import wait_for
+
+
+# Of zones: each that BIND is to read is newer than the one before.
+SERIALS = itertools.count(2)
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +58,13 @@ def zone(ready):
     lab, _ = ready
     path = lab.directory / "named" / "db.demo.example.com"
     named = lab.processes[0]
-    original = path.read_text()
-    serial = [int(time.time())]
+    original = (lab.kit / "dns" / path.name).read_text()
 
     def write(text):
-        serial[0] += 1
-        path.write_text(text.replace("( 1 ", f"( {serial[0]} ", 1))
+        serial = next(SERIALS)
+        path.write_text(text.replace("( 1 ", f"( {serial} ", 1))
         named.send_signal(1)
-        expected = str(serial[0])
-        wait_for("BIND to read the zone", lambda: dig(lab.resolver, "demo.example.com", "SOA"), lambda soa: expected in soa)
+        wait_for("BIND to read the zone", lambda: dig(lab.resolver, "demo.example.com", "SOA"), lambda soa: f" {serial} " in soa)
 
     yield original, write
     write(original)

@@ -30,9 +30,11 @@ pub fn with_hostname(name: &str, pointer: &[u8], hostname: &str) -> Result<Vec<u
     with_files(name, pointer, vec![NodeFile::public("/etc/hostname", format!("{hostname}\n"))])
 }
 
-/// A config with files that only one machine has. `name` of the config is for errors.
+/// A config with files that only one machine has, in the place of any that all of its kind have. `name` of the config is for
+/// errors.
 pub fn with_files(name: &str, config: &[u8], files: Vec<NodeFile>) -> Result<Vec<u8>, Error> {
     let mut document = Document::parse(name, config)?;
+    files.iter().for_each(|file| document.forget(&file.path));
     document.add(NodeConfig { files, units: Vec::new() });
     document.to_json(name)
 }
