@@ -15,7 +15,7 @@ programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build -
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
-SUITES := ovirt dns
+SUITES := ovirt dns upi
 
 .PHONY: help
 help: ## Show this list.
@@ -62,8 +62,8 @@ tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Deb
 	scripts/build-tools
 
 .PHONY: conformance
-conformance: ## Let other people's clients judge the simulators.
-	scripts/setup build
+conformance: ## Let other people's clients judge the simulators, and other people's servers the kit of upi.
+	scripts/setup build test
 	cargo build --locked --package landfall
 	LANDFALL_BIN=$(TARGET)/debug/landfall $(MAKE) $(SUITES:%=conformance-%)
 

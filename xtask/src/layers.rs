@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-wire",
         ],
     ),
+    ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
     (
@@ -62,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-platform",
             "landfall-platform-ovirt",
             "landfall-simulator",
+            "landfall-upi",
             "landfall-wire",
             "landfall-workdir",
         ],

@@ -28,7 +28,7 @@ mod yaml;
 pub use cluster::Cluster;
 pub use error::Error;
 pub use graph::{Asset, graph};
-pub use ignition::{ignition_configs, pointer_config, served_config, with_hostname, with_text_file};
+pub use ignition::{ignition_configs, pointer_config, served_config, with_files, with_hostname, with_text_file};
 pub use machine_role::MachineRole;
 pub use manifests::{Credentials, manifests};
 pub use metadata::{ClusterMetadata, OvirtMetadata};

@@ -113,6 +113,9 @@ pub(crate) enum Command {
     /// Look after the machines of a cluster once it is installed
     #[command(subcommand)]
     Machines(commands::machines::Machines),
+    /// Install on infrastructure of your own: make the kit for it, and check it
+    #[command(subcommand)]
+    Upi(commands::upi::Upi),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -171,6 +174,7 @@ impl Command {
             Self::Gather(_) => "gather",
             Self::Dns(_) => "dns",
             Self::Machines(_) => "machines",
+            Self::Upi(_) => "upi",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

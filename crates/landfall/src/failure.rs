@@ -53,6 +53,8 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<landfall_dns::Error>() {
         failure(platform_status(error.class()), None)
+    } else if let Some(error) = cause.downcast_ref::<landfall_upi::Error>() {
+        failure(ExitStatus::Config, error.hint())
     } else if let Some(error) = cause.downcast_ref::<ClusterError>() {
         failure(error.status(), Some(error.hint()))
     } else if cause.is::<JournalError>() {

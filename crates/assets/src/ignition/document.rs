@@ -99,6 +99,13 @@ impl Document {
         Ok(())
     }
 
+    /// Removes a file, if there is one at this path.
+    pub(super) fn forget(&mut self, path: &str) {
+        if let Some(files) = self.0.storage.as_mut().and_then(|storage| storage.files.as_mut()) {
+            files.retain(|file| file.path != path);
+        }
+    }
+
     /// As JSON without the many fields that are not set.
     pub(super) fn to_json(&self, name: &str) -> Result<Vec<u8>, Error> {
         let mut json =

@@ -14,5 +14,6 @@ pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod sim;
 pub(crate) mod status;
+pub(crate) mod upi;
 pub(crate) mod version;
 pub(crate) mod wait_for;

@@ -34,8 +34,8 @@ pub(super) struct Machine {
 enum BootError {
     #[error("no bootable disk")]
     Disk,
-    #[error("the network has no address left")]
-    Address,
+    #[error("no DHCP server has an address for {0}")]
+    Address(String),
     #[error("the machine has no network interface to fetch its config with")]
     Interface,
     #[error("ignition failed")]
@@ -99,6 +99,7 @@ impl Machine {
         let interfaces = self.interfaces()?;
         let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
         let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
+        let link = link.with_resolver(self.shared.resolver);
         let provisioner =
             Provisioner { link: &link, console: &self.console, times: self.times, library: &self.shared.library };
         Ok(provisioner.resolve(config).await?)
@@ -109,7 +110,8 @@ impl Machine {
         let given = |nic: &GuestNic| nic.address.filter(IpAddr::is_loopback);
         let nics = self.hardware.nics.iter().enumerate();
         nics.map(|(index, nic)| {
-            let address = given(nic).or_else(|| self.shared.lease(&nic.mac)).ok_or(BootError::Address)?;
+            let leased = || self.shared.lease(&nic.mac).map(|(address, _)| address);
+            let address = given(nic).or_else(leased).ok_or_else(|| BootError::Address(nic.mac.clone()))?;
             Ok(GuestInterface { name: format!("ens{}", index + 3), mac: nic.mac.clone(), addresses: vec![address] })
         })
         .collect()
@@ -119,7 +121,9 @@ impl Machine {
     async fn work(&self, system: Arc<System>, interfaces: Vec<GuestInterface>) {
         let given =
             system.text("/etc/hostname").ok().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-        let hostname = given.or_else(|| self.hardware.hostname.clone()).unwrap_or_else(|| "localhost".to_owned());
+        let leased = || self.hardware.nics.first().and_then(|nic| self.shared.lease(&nic.mac)?.1);
+        let hostname =
+            given.or_else(leased).or_else(|| self.hardware.hostname.clone()).unwrap_or_else(|| "localhost".to_owned());
         let address = interfaces.iter().flat_map(|interface| &interface.addresses).next().copied();
         self.console.print(match address {
             Some(address) => format!("{hostname} is up at {address}"),
@@ -137,7 +141,7 @@ impl Machine {
             agent.report();
         }
         let Some(address) = address else { return };
-        let link = Link::new(self.shared.wires.clone(), address);
+        let link = Link::new(self.shared.wires.clone(), address).with_resolver(self.shared.resolver);
         let link = link.with_hosts(&system.text("/etc/hosts").unwrap_or_default());
         services::run(Host {
             hostname,

@@ -25,6 +25,7 @@ mod network;
 mod options;
 mod pki;
 mod real;
+mod reservations;
 mod runtime;
 mod saved;
 mod services;

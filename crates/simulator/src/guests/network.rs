@@ -36,6 +36,8 @@ pub(super) struct Link {
     wires: Wires,
     address: IpAddr,
     hosts: Arc<[(String, IpAddr)]>,
+    /// The name server of the site.
+    resolver: Option<SocketAddr>,
 }
 
 /// Why there was no answer.
@@ -73,7 +75,12 @@ impl Default for Wires {
 impl Link {
     /// A guest with this address that knows no names.
     pub(super) fn new(wires: Wires, address: IpAddr) -> Self {
-        Self { wires, address, hosts: Arc::from([]) }
+        Self { wires, address, hosts: Arc::from([]), resolver: None }
+    }
+
+    /// The same guest at a site with a name server.
+    pub(super) fn with_resolver(self, resolver: Option<SocketAddr>) -> Self {
+        Self { resolver, ..self }
     }
 
     /// The same guest once it has a hosts file.
@@ -109,7 +116,7 @@ impl Link {
     ) -> Result<Reply, NetworkError> {
         let host = url.host().ok_or_else(|| NetworkError::Url(url.clone()))?;
         let port = url.port_or_known_default().ok_or_else(|| NetworkError::Url(url.clone()))?;
-        let server = SocketAddr::new(self.resolve(&host)?, port);
+        let server = SocketAddr::new(self.resolve(&host).await?, port);
         if !server.ip().is_loopback() {
             return Err(NetworkError::Outside(server.ip()));
         }
@@ -135,14 +142,21 @@ impl Link {
         }
     }
 
-    fn resolve(&self, host: &Host<&str>) -> Result<IpAddr, NetworkError> {
+    async fn resolve(&self, host: &Host<&str>) -> Result<IpAddr, NetworkError> {
         match host {
             Host::Ipv4(address) => Ok((*address).into()),
             Host::Ipv6(address) => Ok((*address).into()),
             Host::Domain("localhost") => Ok(Ipv4Addr::LOCALHOST.into()),
             Host::Domain(name) => {
                 let entry = self.hosts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-                entry.map(|(_, address)| *address).ok_or_else(|| NetworkError::Name((*name).to_owned()))
+                if let Some((_, address)) = entry {
+                    return Ok(*address);
+                }
+                let found = match self.resolver {
+                    Some(resolver) => landfall_node::dns::lookup(resolver, name).await,
+                    None => Vec::new(),
+                };
+                found.first().copied().ok_or_else(|| NetworkError::Name((*name).to_owned()))
             }
         }
     }
@@ -186,14 +200,14 @@ async fn send(
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_come_from_the_hosts_file_only() {
+    #[tokio::test]
+    async fn without_a_name_server_names_come_from_the_hosts_file_only() {
         let link = Link::new(Wires::default(), Ipv4Addr::LOCALHOST.into());
         let told =
             link.with_hosts("127.0.0.1 localhost\n# x\n127.66.0.5 api-int.demo.example.com api # y\nnonsense z\n");
         let name = Host::Domain("API-int.demo.example.com");
-        assert_eq!(told.resolve(&name).unwrap(), IpAddr::from([127, 66, 0, 5]));
-        assert!(matches!(link.resolve(&name), Err(NetworkError::Name(_))));
-        assert!(matches!(told.resolve(&Host::Domain("z")), Err(NetworkError::Name(_))));
+        assert_eq!(told.resolve(&name).await.unwrap(), IpAddr::from([127, 66, 0, 5]));
+        assert!(matches!(link.resolve(&name).await, Err(NetworkError::Name(_))));
+        assert!(matches!(told.resolve(&Host::Domain("z")).await, Err(NetworkError::Name(_))));
     }
 }

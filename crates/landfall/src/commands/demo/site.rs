@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    net::{IpAddr, Ipv4Addr, TcpListener},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
 };
 
@@ -37,6 +37,18 @@ pub(super) struct DemoSite {
     _claim: Option<Claim>,
 }
 
+/// Whose DNS, DHCP and load balancer the machines use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Infrastructure {
+    /// They need none.
+    Landfalls,
+    /// The user's own, with the files of a kit.
+    Own {
+        /// The name server.
+        resolver: SocketAddr,
+    },
+}
+
 #[derive(clap::Parser)]
 struct Flags {
     #[command(flatten)]
@@ -44,8 +56,14 @@ struct Flags {
 }
 
 impl DemoSite {
-    pub(super) async fn start(hosts: Hosts, time_scale: &str) -> anyhow::Result<Self> {
+    pub(super) async fn start(hosts: Hosts, time_scale: &str, infrastructure: Infrastructure) -> anyhow::Result<Self> {
+        let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
         let mut flags = vec!["demo".to_owned(), "--time-scale".to_owned(), time_scale.to_owned()];
+        if let Infrastructure::Own { resolver } = infrastructure {
+            let reservations = install_directory(&home).join("upi/dhcp/dnsmasq.conf");
+            flags.push(format!("--guest-reservations={}", reservations.display()));
+            flags.push(format!("--guest-resolver={resolver}"));
+        }
         let claim = match hosts {
             Hosts::Light => {
                 let claim = Claim::make().context("no loopback network is free for the machines of the cluster")?;
@@ -59,7 +77,6 @@ impl DemoSite {
         };
         let Flags { options } = Flags::try_parse_from(flags)?;
         let engine = landfall_simulator::ovirt::start(&options).await?;
-        let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
         let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
         let site = Self { engine, home, network, _claim: claim };
         write_install_config(&options.guests, &site.engine.ready(), Path::new(&site.example()))?;
@@ -95,12 +112,21 @@ impl DemoSite {
     }
 
     pub(super) fn install_directory(&self) -> PathBuf {
-        self.home.path().join("demo")
+        install_directory(&self.home)
+    }
+
+    /// Where everything of the demonstration lies.
+    pub(super) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     pub(super) async fn stop(self) {
         self.engine.stop().await;
     }
+}
+
+fn install_directory(home: &TempDir) -> PathBuf {
+    home.path().join("demo")
 }
 
 /// A network in 127.0.0.0/8 that nobody uses: the example's own, if it is free.
