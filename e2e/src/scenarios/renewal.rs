@@ -64,7 +64,7 @@ async fn end(host: &Host, certificate: &str) -> anyhow::Result<()> {
 async fn is_valid(host: &Host, certificate: &str) -> anyhow::Result<bool> {
     let path = format!("{}{certificate}.crt", root(host)?);
     let status = Command::new("openssl")
-        .args(["x509", "-noout", "-checkend", "86400", "-in", &path])
+        .args(["x509", "-noout", "-checkend", "3600", "-in", &path])
         .stdout(std::process::Stdio::null())
         .status()
         .await?;
