@@ -30,7 +30,8 @@ pub(crate) async fn run(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         Ok(())
     })
     .await?;
-    until("the API server with its new certificate", Duration::from_mins(2), || async {
+    until("the API server with its new certificate", Duration::from_mins(5), || async {
+        ensure!(is_restarted(&master).await?, "the programs of {} are being restarted", master.name);
         let answer = cluster.api_at(master.address)?.send("GET", "/readyz", &[], "").await?;
         ensure!(answer.status == 200, "the API server of {} answers {}", master.name, answer.status);
         Ok(())
@@ -63,11 +64,17 @@ async fn end(host: &Host, certificate: &str) -> anyhow::Result<()> {
 async fn is_valid(host: &Host, certificate: &str) -> anyhow::Result<bool> {
     let path = format!("{}{certificate}.crt", root(host)?);
     let status = Command::new("openssl")
-        .args(["x509", "-noout", "-checkend", "86400", "-in", &path])
+        .args(["x509", "-noout", "-checkend", "3600", "-in", &path])
         .stdout(std::process::Stdio::null())
         .status()
         .await?;
     Ok(status.success())
+}
+
+/// Whether the program on the machine has said that it is done.
+async fn is_restarted(host: &Host) -> anyhow::Result<bool> {
+    let said = host.run(&["journalctl", "--unit=landfall-certificates", "--no-pager", "--output=cat"]).await?;
+    Ok(said.contains("have new certificates"))
 }
 
 /// The files of a host, seen from outside.
