@@ -98,6 +98,7 @@ platform:
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
             "LANDFALL_DNS_RESOLVER": self.resolver,
+            "LANDFALL_DNS_PORT": self.resolver.split(":")[1],
             "LC_ALL": "C.UTF-8",
         }
 

@@ -7,7 +7,7 @@ use landfall_config::Role;
 use landfall_platform::{File, FileSet};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Inventory, Machine, MachineKind, Made, kit::IGNITION_DIRECTORY};
+use crate::{Error, Inventory, Machine, MachineKind, Made, kit::IGNITION_DIRECTORY, text::Text};
 
 /// How much of its config a master or worker is handed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,30 +61,31 @@ fn own_files(inventory: &Inventory, made: &Made, machine: &Machine) -> Vec<NodeF
     files
 }
 
-/// A connection for NetworkManager. It is for the interface with the machine's hardware address if that is known, else for
+/// A connection for `NetworkManager`. It is for the interface with the machine's hardware address if that is known, else for
 /// the only one there is.
 fn connection(inventory: &Inventory, made: &Made, machine: &Machine) -> String {
-    let mut text = "[connection]\nid=landfall\ntype=ethernet\nautoconnect-priority=1\n".to_owned();
+    let mut text = Text::default();
+    text.line("[connection]\nid=landfall\ntype=ethernet\nautoconnect-priority=1");
     if let Some(mac) = inventory.mac(machine, made) {
-        text.push_str(&format!("\n[ethernet]\nmac-address={}\n", mac.to_uppercase()));
+        text.line(format_args!("\n[ethernet]\nmac-address={}", mac.to_uppercase()));
     }
     for (section, v4) in [("ipv4", true), ("ipv6", false)] {
         let like = |address: &&IpAddr| address.is_ipv4() == v4;
-        text.push_str(&format!("\n[{section}]\n"));
+        text.line(format_args!("\n[{section}]"));
         let Some(address) = machine.addresses.iter().find(like) else {
-            text.push_str(if v4 { "method=disabled\n" } else { "method=link-local\n" });
+            text.line(if v4 { "method=disabled" } else { "method=link-local" });
             continue;
         };
-        text.push_str("method=manual\n");
+        text.line("method=manual");
         if let Some(subnet) = inventory.network.subnets.iter().find(|subnet| subnet.cidr.contains(address)) {
-            text.push_str(&format!("address1={address}/{},{}\n", subnet.cidr.prefix_len(), subnet.gateway));
+            text.line(format_args!("address1={address}/{},{}", subnet.cidr.prefix_len(), subnet.gateway));
         }
         let servers: Vec<String> =
             inventory.network.name_servers.iter().filter(like).map(|server| format!("{server};")).collect();
         if !servers.is_empty() {
-            text.push_str(&format!("dns={}\n", servers.concat()));
+            text.line(format_args!("dns={}", servers.concat()));
         }
-        text.push_str(&format!("dns-search={};\n", inventory.cluster_domain));
+        text.line(format_args!("dns-search={};", inventory.cluster_domain));
     }
-    text
+    text.finish()
 }

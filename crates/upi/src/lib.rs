@@ -23,6 +23,7 @@ mod load_balancer;
 mod made;
 mod playbooks;
 mod template;
+mod text;
 
 pub use dhcp::{Reservation, reservations};
 pub use dns::{Record, Value, records};

@@ -25,7 +25,9 @@ impl Made {
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let mut made: Self = serde_json::from_slice(text)
             .map_err(|error| Error::Read { file: "machines.json", reason: error.to_string() })?;
-        made.machines.iter_mut().for_each(|machine| machine.mac = machine.mac.to_lowercase());
+        for machine in &mut made.machines {
+            machine.mac = machine.mac.to_lowercase();
+        }
         Ok(made)
     }
 

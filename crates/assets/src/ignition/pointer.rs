@@ -33,7 +33,9 @@ pub fn with_hostname(name: &str, pointer: &[u8], hostname: &str) -> Result<Vec<u
 /// errors.
 pub fn with_files(name: &str, config: &[u8], files: Vec<NodeFile>) -> Result<Vec<u8>, Error> {
     let mut document = Document::parse(name, config)?;
-    files.iter().for_each(|file| document.forget(&file.path));
+    for file in &files {
+        document.forget(&file.path);
+    }
     document.add(NodeConfig { files, units: Vec::new() });
     document.to_json(name)
 }

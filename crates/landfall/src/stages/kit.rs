@@ -19,13 +19,12 @@ pub(crate) struct KitSource {
 impl KitSource {
     /// Reads the inventory as the user left it, or proposes one; and what is known of the machines that were made.
     pub(crate) fn read(dir: &WorkDir, cluster: &Cluster<'_>) -> anyhow::Result<Self> {
-        let (inventory, new) = match dir.read(INVENTORY)? {
-            Some(file) => (Inventory::parse(&file.contents)?, None),
-            None => {
-                let inventory = Inventory::propose(cluster)?;
-                let file = File::public(inventory.render());
-                (inventory, Some(file))
-            }
+        let (inventory, new) = if let Some(file) = dir.read(INVENTORY)? {
+            (Inventory::parse(&file.contents)?, None)
+        } else {
+            let inventory = Inventory::propose(cluster)?;
+            let file = File::public(inventory.render());
+            (inventory, Some(file))
         };
         let made = dir.read(MACHINES)?.map(|file| Made::parse(&file.contents)).transpose()?.unwrap_or_default();
         Ok(Self { inventory, made, new })

@@ -144,10 +144,10 @@ fn of_machine(inventory: &Inventory, machine: &Machine, vm: &VmView, config: Opt
     match (&vm.ignition, config) {
         (None, _) if vm.is_down => {}
         (None, _) => {
-            wrong(format!("machine {name} runs without an Ignition config"), format!("switch it off, then {play}"))
+            wrong(format!("machine {name} runs without an Ignition config"), format!("switch it off, then {play}"));
         }
         (Some(_), None) => {
-            wrong(format!("the kit has no Ignition config for {name}"), "landfall upi create".to_owned())
+            wrong(format!("the kit has no Ignition config for {name}"), "landfall upi create".to_owned());
         }
         // A machine reads its config once; what the kit has for it now does not matter any more.
         (Some(given), Some(_)) if !vm.is_down && is_ignition(given) => {}

@@ -42,7 +42,7 @@ pub(crate) fn files(inventory: &Inventory, made: &Made) -> FileSet {
 
 /// What stands in the place of a reservation that cannot be made yet.
 fn unknown(reservation: &Reservation) -> String {
-    format!("# {}: no hardware address yet; run vms.yml, then 'landfall upi create' again\n", reservation.name)
+    format!("# {}: no hardware address yet; run vms.yml, then 'landfall upi create' again", reservation.name)
 }
 
 /// The name servers of a family, for a DHCP option.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use landfall_assets::Cluster;
 
 use super::{Record, Value, reverse};
-use crate::Inventory;
+use crate::{Inventory, text::Text};
 
 const TTL: u32 = 300;
 
@@ -40,21 +40,20 @@ impl Zone {
     pub(super) fn render(&self, cluster: &Cluster<'_>) -> String {
         let domain = cluster.config.cluster_domain();
         let server = format!("ns.{domain}.");
-        let mut text = format!(
-            "; Written by landfall upi create. Put the name and address of your name server in the place of ns.\n\
-             $TTL {TTL}\n\
-             @ IN SOA {server} hostmaster.{domain}. ( 1 3600 600 604800 60 )\n\
-             @ IN NS {server}\n"
-        );
+        let mut text = Text::default();
+        text.line("; Written by landfall upi create. Put the name and address of your name server in the place of ns.");
+        text.line(format_args!("$TTL {TTL}"));
+        text.line(format_args!("@ IN SOA {server} hostmaster.{domain}. ( 1 3600 600 604800 60 )"));
+        text.line(format_args!("@ IN NS {server}"));
         if self.name == domain {
             for address in cluster.config.api_vips() {
-                text.push_str(&format!("ns IN {} {address}\n", Value::Address(*address).kind()));
+                text.line(format_args!("ns IN {} {address}", Value::Address(*address).kind()));
             }
         }
         for record in &self.records {
             let name = record.name.strip_suffix(&format!(".{}", self.name)).unwrap_or(&record.name);
-            text.push_str(&format!("{name} IN {} {}\n", record.value.kind(), record.value));
+            text.line(format_args!("{name} IN {} {}", record.value.kind(), record.value));
         }
-        text
+        text.finish()
     }
 }

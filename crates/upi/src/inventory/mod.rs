@@ -142,7 +142,9 @@ impl Inventory {
         let text = std::str::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
         let Document { all: All { vars: mut inventory } } =
             serde_saphyr::from_str(text).map_err(|error| unreadable(error.without_snippet().to_string()))?;
-        inventory.machines.iter_mut().for_each(|machine| machine.mac = machine.mac.to_lowercase());
+        for machine in &mut inventory.machines {
+            machine.mac = machine.mac.to_lowercase();
+        }
         inventory.validate()?;
         Ok(inventory)
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Inventory;
+use crate::text::Text;
 
 /// What stands above each part.
 const COMMENTS: [(&str, &str); 11] = [
@@ -61,14 +62,15 @@ impl Inventory {
     /// The text of the file.
     pub fn render(&self) -> String {
         let value = serde_json::to_value(self).expect("an inventory has string keys only");
-        let mut text = HEAD.to_owned();
+        let mut text = Text::default();
+        text.line(HEAD.trim_end());
         for (key, comment) in COMMENTS {
             for line in comment.lines() {
-                text.push_str(&format!("    # {line}\n"));
+                text.line(format_args!("    # {line}"));
             }
-            text.push_str(&part(key, &value[key]));
+            text.line(part(key, &value[key]).trim_end());
         }
-        text
+        text.finish()
     }
 }
 

@@ -70,9 +70,9 @@ fn every_file_is_understood(
 /// nginx listens even when it only tests, so it gets a network of its own in which the addresses are those of the load balancer.
 fn nginx_agrees(configuration: &str, scene: &Scene, directory: &Path) {
     let vips = scene.config.api_vips().iter().chain(scene.config.ingress_vips());
-    let addresses: String = vips.map(|vip| format!("ip address add {vip} dev lo nodad && ")).collect();
+    let addresses: Vec<String> = vips.map(|vip| format!("ip address add {vip} dev lo nodad &&")).collect();
     let test = format!("nginx -t -q -c {configuration} -g 'pid {}/pid;'", directory.display());
-    agrees("unshare", &["-rn", "sh", "-c", &format!("ip link set lo up && {addresses} {test}")]);
+    agrees("unshare", &["-rn", "sh", "-c", &format!("ip link set lo up && {} {test}", addresses.join(" "))]);
 }
 
 /// The two halves of the snippet.

@@ -36,7 +36,7 @@ pub(super) async fn look(resolver: SocketAddr, port: u16, domain: &str, records:
             let (name, kind) = parsed(&question)?;
             let seen = ask_resolver(resolver, &name, kind).await?;
             let zone = ask_zone(&network, &name, kind).await;
-            Some((question, answer(seen), zone.map(answer)))
+            Some((question, answer(&seen), zone.as_ref().map(answer)))
         })
         .buffer_unordered(AT_ONCE)
         .collect::<Vec<_>>()
@@ -53,7 +53,7 @@ fn parsed(question: &Question) -> Option<(Name, Type)> {
     Some((question.name.parse().ok()?, question.kind.parse().ok()?))
 }
 
-fn answer(seen: Seen) -> Answer {
+fn answer(seen: &Seen) -> Answer {
     let value = |data: &Data| data.to_string().trim_end_matches('.').to_owned();
     Answer { values: seen.data.iter().map(value).collect(), ttl: seen.ttl }
 }
