@@ -32,7 +32,12 @@ node: ## Build the landfall-node program, static (release); NODE_TARGET chooses 
 	CC_powerpc64le_unknown_linux_gnu=powerpc64le-linux-gnu-gcc \
 	CARGO_TARGET_POWERPC64LE_UNKNOWN_LINUX_GNU_LINKER=powerpc64le-linux-gnu-gcc \
 	CARGO_TARGET_POWERPC64LE_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
-	cargo build --profile $(PROFILE) --locked --package landfall-node --bin landfall-node --target $(NODE_TARGET)
+	cargo build --profile $(PROFILE) --locked --package landfall-node --features controller --bin landfall-node --target $(NODE_TARGET)
+
+.PHONY: landfall-static
+landfall-static: ## Build the landfall program, static, for the image that Containerfile describes.
+	NODE_TARGET=$(NODE_TARGET) scripts/setup build node
+	cargo build --release --locked --package landfall --target $(NODE_TARGET)
 
 .PHONY: demo
 demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
@@ -76,6 +81,7 @@ lint: ## Check formatting, lints, layers and dependencies.
 	scripts/setup build lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --package landfall-node --features controller --locked -- -D warnings
 	cargo run --quiet --locked --package xtask -- layers
 	$(DENY) --workspace --offline check bans licenses sources
 
@@ -86,13 +92,14 @@ advisories: ## Check dependencies for known vulnerabilities (needs the network).
 
 .PHONY: bench
 bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIFT_INSTALL and TERRAFORM name.
-	scripts/setup bench
+	scripts/setup test bench
 	bench/create target/release/landfall
 	bench/install target/release/landfall
 	cargo bench --locked --package landfall-engine --bench overhead
 	cargo bench --locked --package landfall-simulator --bench ovirt_load
 	cargo bench --locked --package landfall-node --bench serving
 	cargo bench --locked --package landfall-node --bench failover
+	cargo bench --locked --package landfall-machines --bench fleet
 
 .PHONY: docs
 docs: ## Build the book into target/book.

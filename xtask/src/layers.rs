@@ -46,7 +46,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-cluster",
             "landfall-config",
             "landfall-engine",
+            // with the feature `controller`, which programs have and simulated guests have not
+            "landfall-machines",
             "landfall-platform",
+            "landfall-platform-ovirt",
             "landfall-wire",
         ],
     ),

@@ -11,6 +11,7 @@
 //! is in the process's memory may be lost at any instant: what must survive is in the objects and on the platform.
 
 mod approval;
+mod arguments;
 mod cache;
 mod connect;
 mod controllers;
@@ -34,6 +35,7 @@ mod set;
 mod world;
 
 pub use approval::Asked;
+pub use arguments::Arguments;
 pub use connect::{Access, connect};
 pub use controllers::run;
 pub use directory::Directory;

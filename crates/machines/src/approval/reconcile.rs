@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
-use kube::{Api, api::PostParams};
+use kube::{
+    Api,
+    api::{ListParams, PostParams},
+};
 
 use super::{
     Asked,
@@ -78,7 +81,7 @@ async fn approved_before(
 ) -> Result<bool, Error> {
     let Some(machine) = world.machines.get(node) else { return Ok(false) };
     let born = machine.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
-    let all = requests.list(&Default::default()).await.map_err(Error::api("listing certificate requests"))?;
+    let all = requests.list(&ListParams::default()).await.map_err(Error::api("listing certificate requests"))?;
     Ok(all.items.iter().any(|other| {
         other.metadata.uid != request.metadata.uid
             && other.spec.signer_name == request.spec.signer_name

@@ -91,7 +91,8 @@ pub(super) fn is_leaving(machine: &Machine) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use landfall_machine_api::{MachineStatus, NodeReference, UnhealthyCondition};
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+    use landfall_machine_api::{MachineSpec, MachineStatus, NodeReference, UnhealthyCondition};
     use serde_json::json;
 
     use super::*;
@@ -110,7 +111,7 @@ mod tests {
     }
 
     fn machine(node: bool, updated: i64) -> Machine {
-        let mut machine = Machine::new(Default::default(), Default::default());
+        let mut machine = Machine::new(ObjectMeta::default(), MachineSpec::default());
         let node_ref = node.then(|| NodeReference { kind: "Node".into(), name: "n".into(), uid: String::new() });
         let last_updated = Some(Timestamp::from_second(updated).unwrap().to_string());
         machine.status = Some(MachineStatus { node_ref, last_updated, ..MachineStatus::default() });

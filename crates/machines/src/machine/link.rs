@@ -54,6 +54,7 @@ fn change(namespace: &str, machine: &Machine, node: &Node) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
     use landfall_machine_api::{MachineSpec, Taint};
 
     use super::*;
@@ -64,7 +65,7 @@ mod tests {
             "providerID": "ovirt://1", "metadata": { "labels": { "disk": "fast" } },
         }))
         .unwrap();
-        let mut machine = Machine::new(Default::default(), spec);
+        let mut machine = Machine::new(ObjectMeta::default(), spec);
         machine.metadata.name = Some("m".to_owned());
         let taint =
             |key: &str| Taint { key: key.to_owned(), value: None, effect: "NoSchedule".to_owned(), time_added: None };

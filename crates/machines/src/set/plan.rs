@@ -103,7 +103,7 @@ pub(super) fn status(
 #[cfg(test)]
 mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
-    use landfall_machine_api::{MachineSetSpec, MachineStatus, NodeReference};
+    use landfall_machine_api::{MachineSetSpec, MachineSpec, MachineStatus, NodeReference};
 
     use super::*;
 
@@ -120,7 +120,7 @@ mod tests {
             creation_timestamp: Some(Time(Timestamp::from_second(born).unwrap())),
             ..ObjectMeta::default()
         };
-        let mut machine = Machine::new(metadata, Default::default());
+        let mut machine = Machine::new(metadata, MachineSpec::default());
         let node_ref = node.then(|| NodeReference { kind: "Node".into(), name: name.into(), uid: String::new() });
         machine.status = Some(MachineStatus { node_ref, ..MachineStatus::default() });
         machine

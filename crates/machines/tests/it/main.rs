@@ -2,7 +2,7 @@
 //!
 //! The suite knows no platform: a platform joins by a world of its own in `worlds/` and one line here.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::default_trait_access, reason = "tests")]
 
 mod cluster;
 mod definitions;

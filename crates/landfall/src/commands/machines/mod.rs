@@ -1,6 +1,5 @@
 //! `landfall machines`: the machines of a cluster after its installation.
 
-mod controller;
 mod get;
 mod list;
 mod scale;
@@ -10,18 +9,20 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use landfall_machines::{Access, Directory, connect};
+use landfall_machines::{Access, Arguments, Directory, Metrics, connect};
 use landfall_workdir::WorkDir;
 
-use controller::Controller;
-
-use crate::{cluster::KUBECONFIG, context::Context, stages::Source};
+use crate::{
+    cluster::{KUBECONFIG, providers},
+    context::Context,
+    stages::Source,
+};
 
 /// Look after the machines of a cluster.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Machines {
     /// Keep machines as their objects say; runs in the cluster
-    Controller(Box<Controller>),
+    Controller(Box<Arguments>),
     /// List machines and sets of machines
     List(Reach),
     /// Show one machine
@@ -45,7 +46,10 @@ pub(crate) struct Reach {
 pub(crate) fn run(what: &Machines, context: &Context) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     match what {
-        Machines::Controller(args) => runtime.block_on(controller::run(args, context)),
+        Machines::Controller(arguments) => {
+            let stop = context.interruptible()?.token();
+            Ok(runtime.block_on(Arguments::clone(arguments).run(providers(), Metrics::default(), stop))?)
+        }
         Machines::List(reach) => runtime.block_on(list::run(reach, context)),
         Machines::Get(args) => runtime.block_on(get::run(args, context)),
         Machines::Scale(args) => runtime.block_on(scale::run(args, context)),
