@@ -21,7 +21,7 @@ def upload(labs, tmp_path_factory):
 def test_template_is_made_of_an_image(upload):
     lab, engine = upload
     dry = lab.play(engine, "image.yml", check=True)
-    assert dry.writes() == [] and dry.changed() != []
+    assert dry.writes() == [] and "Say what would be uploaded" in dry.changed()
 
     # The upload breaks off; the next run begins again.
     engine.add_fault("PUT /images/* status=500")

@@ -8,15 +8,36 @@ use landfall_upi::{
     check::{PortView, Sight},
 };
 use landfall_wire::{Client, Limits, Request, Trust};
-use tokio::{io::AsyncReadExt as _, net::TcpStream, time::timeout};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 
 /// For a connection, and for an answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// A balancer that has nobody to send a connection to closes it at once; a server waits for the client to speak.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// Looks at a port of the load balancer and at the machines behind it.
+/// A load balancer sends nobody to a machine until it has found it well a few times.
+const LOOKS: usize = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
+
+/// Looks at a port of the load balancer and at the machines behind it; again, if a machine is well and not yet led to.
 pub(super) async fn look(port: Port) -> anyhow::Result<PortView> {
+    let mut view = look_once(port).await?;
+    for _ in 1..LOOKS {
+        let leads_nowhere = view.front.iter().any(|(_, sight)| *sight == Sight::Listens);
+        if !(leads_nowhere && view.back.iter().any(|(_, _, sight)| matches!(sight, Sight::Answers(_)))) {
+            break;
+        }
+        sleep(BETWEEN_LOOKS).await;
+        view = look_once(view.port).await?;
+    }
+    Ok(view)
+}
+
+async fn look_once(port: Port) -> anyhow::Result<PortView> {
     // Nothing secret is sent, and what is said is compared, not believed.
     let limits = Limits { connect: PATIENCE, exchange: PATIENCE, answer: 1 << 20 };
     let client = Client::new(&Trust::Unverified, limits)?;
