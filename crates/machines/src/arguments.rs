@@ -17,11 +17,11 @@ use crate::{Access, Controllers, Error, LeaseOptions, Metrics, Options, Pace, co
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
     /// The cluster whose machines these are
-    #[arg(long, value_name = "ID", env = "LANDFALL_INFRA_ID")]
+    #[arg(long, value_name = "ID", env = "LANDFALL_INFRA_ID", hide_env_values = true)]
     pub infra_id: InfraId,
 
     /// The namespace of the machine objects
-    #[arg(long, value_name = "NAME", env = "POD_NAMESPACE", default_value = "landfall-system")]
+    #[arg(long, value_name = "NAME", env = "POD_NAMESPACE", hide_env_values = true, default_value = "landfall-system")]
     pub namespace: String,
 
     /// Reach the cluster with a kubeconfig instead of as one of its pods
@@ -33,7 +33,7 @@ pub struct Arguments {
     pub only_machines: bool,
 
     /// Who this is among several controllers [default: a name that is made up]
-    #[arg(long, value_name = "NAME", env = "POD_NAME")]
+    #[arg(long, value_name = "NAME", env = "POD_NAME", hide_env_values = true)]
     pub identity: Option<String>,
 
     /// The Lease that decides which of several controllers leads

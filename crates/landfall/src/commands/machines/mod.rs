@@ -35,7 +35,7 @@ pub(crate) enum Machines {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Reach {
     /// The kubeconfig to use [default: auth/kubeconfig in the install directory]
-    #[arg(long, value_name = "FILE", env = "KUBECONFIG")]
+    #[arg(long, value_name = "FILE", env = "KUBECONFIG", hide_env_values = true)]
     kubeconfig: Option<PathBuf>,
 
     /// The namespace of the machine objects [default: openshift-machine-api or landfall-system, as the install-config says]
