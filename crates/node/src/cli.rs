@@ -38,6 +38,10 @@ pub(crate) enum Command {
     Join,
     /// Balance the API of the masters on a master.
     LoadBalancer,
+    /// Look after the machines of the cluster.
+    #[cfg(feature = "controller")]
+    #[command(subcommand)]
+    Machines(crate::commands::machines::Machines),
     /// Keep the pod network of this machine.
     Network,
     /// Hold the virtual addresses of the cluster.

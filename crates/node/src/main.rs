@@ -44,6 +44,8 @@ async fn run(command: &Command) -> anyhow::Result<ExitCode> {
         }
         Command::Join => commands::join::run().await?,
         Command::LoadBalancer => commands::load_balancer::run().await?,
+        #[cfg(feature = "controller")]
+        Command::Machines(what) => commands::machines::run(what).await?,
         Command::Network => commands::network::run().await?,
         Command::Vip => commands::vip::run().await?,
     }

@@ -5,7 +5,6 @@ use landfall_config::Role;
 use super::document::Document;
 use crate::{
     Cluster, Error, Secrets,
-    cluster::CONFIG_SERVER_PORT,
     node::{NodeConfig, NodeFile},
 };
 
@@ -16,7 +15,7 @@ pub(crate) const TOKEN_HEADER: &str = "Authorization";
 pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     let mut document = Document::default();
     document.reach_outside(cluster);
-    let url = format!("https://{}:{CONFIG_SERVER_PORT}/config/{}", cluster.internal_host(), role.name());
+    let url = format!("https://{}/config/{}", cluster.config_server_endpoint(), role.name());
     document.merge(&url, (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
     document.trust(secrets.cluster_ca().certificate());
     document.to_json(&format!("{}.ign", role.name()))

@@ -1,26 +1,17 @@
 //! Definitions of the machine objects, for clusters that do not bring them.
-//!
-//! Kept as YAML in one place each, because `kubectl explain` shows their descriptions to users.
 
-use landfall_platform::Mode;
+use landfall_machine_api::{Kind, definition, provider};
 
 use super::Manifest;
-use crate::{Error, yaml};
+use crate::Cluster;
 
-const DEFINITIONS: [(&str, &str); 3] = [
-    ("machine", include_str!("crds/machine.yaml")),
-    ("machineset", include_str!("crds/machineset.yaml")),
-    ("machinehealthcheck", include_str!("crds/machinehealthcheck.yaml")),
-];
-
-/// The definitions of `Machine`, `MachineSet` and `MachineHealthCheck` in `machine.openshift.io/v1beta1`.
-pub(crate) fn machine_crds() -> Result<Vec<Manifest>, Error> {
-    DEFINITIONS
-        .into_iter()
-        .map(|(name, text)| {
-            let file_name = format!("10-crd-{name}.yaml");
-            let objects = yaml::read(&file_name, text.as_bytes())?;
-            Ok(Manifest { file_name, objects, mode: Mode::Public })
-        })
-        .collect()
+/// The definitions of `Machine`, `MachineSet` and `MachineHealthCheck` in `machine.openshift.io/v1beta1`, made from the types that the
+/// controllers read, with the rules of the cluster's platform.
+pub(crate) fn machine_crds(cluster: &Cluster<'_>) -> Vec<Manifest> {
+    let provider = provider::schema(cluster.config.platform.name());
+    let manifest = |kind: Kind| {
+        let file_name = format!("10-crd-{}.yaml", kind.name().to_lowercase());
+        Manifest::public(file_name, vec![definition(kind, provider.as_ref())])
+    };
+    Kind::ALL.map(manifest).into()
 }

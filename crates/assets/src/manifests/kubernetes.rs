@@ -3,8 +3,8 @@
 use landfall_platform::FileSet;
 
 use super::{
-    Credentials, DIRECTORY, cluster_info, credentials_secret, machine_controller, machine_crds, machine_namespace,
-    machine_objects, namespace, node_reader, user_data_secrets,
+    Credentials, DIRECTORY, Duties, cluster_info, credentials_secret, machine_controller, machine_crds,
+    machine_namespace, machine_objects, namespace, node_reader, user_data_secrets,
 };
 use crate::{Cluster, ClusterMetadata, Error, Secrets};
 
@@ -21,10 +21,10 @@ pub fn manifests(
         cluster_info(cluster, &ClusterMetadata::new(cluster, secrets)),
         node_reader(),
     ];
-    all.extend(machine_crds()?);
+    all.extend(machine_crds(cluster));
     all.extend(credentials.map(|credentials| credentials_secret(cluster, credentials)));
     all.extend(user_data_secrets(cluster, secrets)?);
     all.extend(machine_objects(cluster));
-    all.push(machine_controller(cluster));
+    all.push(machine_controller(cluster, Duties::All));
     all.iter().map(|manifest| manifest.to_file(DIRECTORY)).collect()
 }

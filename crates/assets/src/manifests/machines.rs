@@ -1,6 +1,7 @@
 //! `Machine` and `MachineSet` objects.
 
 use landfall_config::{MachinePool, Platform, Role};
+use landfall_machine_api::{CLUSTER_LABEL, ROLE_LABEL, SET_LABEL};
 use serde_json::{Map, Value, json};
 
 use super::{Manifest, machine_namespace, ovirt};
@@ -8,7 +9,8 @@ use crate::Cluster;
 
 const API_VERSION: &str = "machine.openshift.io/v1beta1";
 
-/// One `Machine` for each master, and one `MachineSet` for each compute pool.
+/// One `Machine` for each master, one `MachineSet` for each compute pool, and one `Machine` for each worker that the installer makes: the set
+/// adopts it, and finds its instance by its name.
 pub(crate) fn machine_objects(cluster: &Cluster<'_>) -> Vec<Manifest> {
     let control_plane = &cluster.config.control_plane;
     // File names sort like the numbers in them.
@@ -20,7 +22,11 @@ pub(crate) fn machine_objects(cluster: &Cluster<'_>) -> Vec<Manifest> {
         cluster.config.compute.iter().map(|pool| {
             Manifest::public(format!("31-machineset-{}.yaml", pool.name), vec![machine_set(cluster, pool)])
         });
-    masters.chain(sets).collect()
+    let workers = cluster.config.compute.iter().filter(|pool| pool.replicas > 0).map(|pool| {
+        let machines = (0..pool.replicas).map(|index| worker(cluster, pool, index));
+        Manifest::public(format!("32-machines-{}.yaml", pool.name), machines.collect())
+    });
+    masters.chain(sets).chain(workers).collect()
 }
 
 fn master(cluster: &Cluster<'_>, pool: &MachinePool, index: u32) -> Value {
@@ -36,14 +42,34 @@ fn master(cluster: &Cluster<'_>, pool: &MachinePool, index: u32) -> Value {
     })
 }
 
+fn worker(cluster: &Cluster<'_>, pool: &MachinePool, index: u32) -> Value {
+    let set = set_name(cluster, pool);
+    let mut labels = labels(cluster, Role::Worker);
+    labels.insert(SET_LABEL.to_owned(), set.clone().into());
+    json!({
+        "apiVersion": API_VERSION,
+        "kind": "Machine",
+        "metadata": {
+            "name": format!("{set}-{index}"),
+            "namespace": machine_namespace(cluster.config.distribution),
+            "labels": labels,
+        },
+        "spec": { "providerSpec": { "value": provider_spec(cluster, pool, Role::Worker) } },
+    })
+}
+
+fn set_name(cluster: &Cluster<'_>, pool: &MachinePool) -> String {
+    format!("{}-{}", cluster.infra_id, pool.name)
+}
+
 fn machine_set(cluster: &Cluster<'_>, pool: &MachinePool) -> Value {
-    let name = format!("{}-{}", cluster.infra_id, pool.name);
+    let name = set_name(cluster, pool);
     let selector = json!({
-        "machine.openshift.io/cluster-api-cluster": cluster.infra_id,
-        "machine.openshift.io/cluster-api-machineset": name,
+        CLUSTER_LABEL: cluster.infra_id,
+        SET_LABEL: name,
     });
     let mut template_labels = labels(cluster, Role::Worker);
-    template_labels.insert("machine.openshift.io/cluster-api-machineset".to_owned(), name.clone().into());
+    template_labels.insert(SET_LABEL.to_owned(), name.clone().into());
     json!({
         "apiVersion": API_VERSION,
         "kind": "MachineSet",
@@ -68,8 +94,8 @@ fn labels(cluster: &Cluster<'_>, role: Role) -> Map<String, Value> {
     let mut labels: Map<String, Value> =
         cluster.config.labels.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
     for (key, value) in [
-        ("machine.openshift.io/cluster-api-cluster", cluster.infra_id.as_str()),
-        ("machine.openshift.io/cluster-api-machine-role", role.name()),
+        (CLUSTER_LABEL, cluster.infra_id.as_str()),
+        (ROLE_LABEL, role.name()),
         ("machine.openshift.io/cluster-api-machine-type", role.name()),
     ] {
         labels.insert(key.to_owned(), value.into());

@@ -17,7 +17,7 @@ mod ovirt;
 mod user_data;
 
 pub(crate) use cluster_info::cluster_info;
-pub(crate) use controller::machine_controller;
+pub(crate) use controller::{Duties, machine_controller};
 pub(crate) use crds::machine_crds;
 pub use credentials::Credentials;
 pub(crate) use credentials::credentials_secret;

@@ -8,7 +8,7 @@ use super::{Error, machine_config::machine_config, node::node_config};
 use crate::{
     Cluster, ClusterMetadata, Credentials,
     manifests::{
-        Manifest, cluster_info, credentials_secret, machine_controller, machine_crds, machine_namespace,
+        Duties, Manifest, cluster_info, credentials_secret, machine_controller, machine_crds, machine_namespace,
         machine_objects, namespace,
     },
     yaml,
@@ -36,11 +36,13 @@ pub(super) fn manifests(
     }
     if !has_machine_api {
         all.push(namespace(machine_namespace(cluster.config.distribution)));
-        all.extend(machine_crds()?);
+        all.extend(machine_crds(cluster));
     }
     all.extend(credentials.map(|credentials| credentials_secret(cluster, credentials)));
     all.extend(machine_objects(cluster));
-    all.push(controller(cluster, release_image));
+    // Where the release has a machine API, its controllers look after sets, health and certificates.
+    let duties = if has_machine_api { Duties::MachinesOnly } else { Duties::All };
+    all.push(controller(cluster, release_image, duties));
     let mut files = FileSet::default();
     for manifest in &all {
         files.extend(one_file_each(manifest)?);
@@ -63,8 +65,8 @@ fn one_file_each(manifest: &Manifest) -> Result<FileSet, Error> {
 }
 
 /// The machine controller, fitted to what is different on this distribution.
-fn controller(cluster: &Cluster<'_>, release_image: &str) -> Manifest {
-    let mut manifest = machine_controller(cluster);
+fn controller(cluster: &Cluster<'_>, release_image: &str, duties: Duties) -> Manifest {
+    let mut manifest = machine_controller(cluster, duties);
     let accounts: Vec<Value> = manifest
         .objects
         .iter()

@@ -139,9 +139,13 @@ fn a_selector_matches_the_machines_of_its_set_alone() {
             assert_eq!(matches(&set["spec"]["selector"], labels), set == other);
             assert_eq!(labels["team"], "blue");
         }
-        for master in objects.iter().filter(|object| object["kind"] == "Machine") {
-            assert!(!matches(&set["spec"]["selector"], &master["metadata"]["labels"]));
-        }
+        // The workers that the installer makes belong to the sets of their pools, and the masters to none.
+        let name = set["metadata"]["name"].as_str().unwrap();
+        let machines = objects.iter().filter(|object| object["kind"] == "Machine");
+        let members = machines.filter(|machine| matches(&set["spec"]["selector"], &machine["metadata"]["labels"]));
+        let members: Vec<_> = members.map(|machine| machine["metadata"]["name"].as_str().unwrap()).collect();
+        let wanted = set["spec"]["replicas"].as_u64().unwrap();
+        assert_eq!(members, (0..wanted).map(|index| format!("{name}-{index}")).collect::<Vec<_>>());
     }
 }
 

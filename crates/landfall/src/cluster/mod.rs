@@ -1,5 +1,6 @@
 //! What the commands share that work on a cluster: its platform, its journal, its progress.
 
+mod bootstrap;
 mod ending;
 mod platform;
 mod preflight;
@@ -7,8 +8,9 @@ mod progress;
 mod public_dns;
 mod waiting;
 
+pub(crate) use bootstrap::bootstrap_progress;
 pub(crate) use ending::ClusterError;
-pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, require_credentials, site};
+pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, providers, require_credentials, site};
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
 pub(crate) use public_dns::{PublicDns, binder as dns_binder};

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use landfall_config::{InstallConfig, Platform};
 use landfall_dns::Probe;
 use landfall_engine::{Plan, PlanError};
-use landfall_platform::{Bind, Discover, Environment, FileSet, Finding, InfraId, Machines, StepId};
+use landfall_platform::{Bind, Discover, Environment, FileSet, Finding, InfraId, MachineProvider, Machines, StepId};
 use landfall_platform_ovirt as ovirt;
 use landfall_wire::Limits;
 use secrecy::SecretString;
@@ -91,6 +91,11 @@ pub(crate) fn site(
         }
         other => anyhow::bail!("there is no platform '{other}'"),
     }
+}
+
+/// All platforms, for the machine controller.
+pub(crate) fn providers() -> Vec<Arc<dyn MachineProvider>> {
+    vec![Arc::new(ovirt::Provider)]
 }
 
 /// An error if there are no credentials for the platform with the given name: it is known before anything is written.

@@ -9,6 +9,7 @@ pub(crate) mod docs;
 pub(crate) mod explain;
 pub(crate) mod gather;
 pub(crate) mod graph;
+pub(crate) mod machines;
 pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod sim;

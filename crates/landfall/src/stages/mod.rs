@@ -14,6 +14,7 @@ mod standing;
 pub(crate) use certificates::{Certificate, certificates_in};
 pub(crate) use derive::{Derived, Request, derive};
 pub(crate) use kit::KitSource;
+pub(crate) use kubernetes::SECRETS;
 pub(crate) use source::Source;
 pub(crate) use standing::standings;
 

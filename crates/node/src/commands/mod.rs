@@ -7,5 +7,7 @@ pub(crate) mod dns;
 pub(crate) mod doctor;
 pub(crate) mod join;
 pub(crate) mod load_balancer;
+#[cfg(feature = "controller")]
+pub(crate) mod machines;
 pub(crate) mod network;
 pub(crate) mod vip;

@@ -36,15 +36,15 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
 async fn keep_renewing(machine: &Machine, kubernetes: &Path) {
     loop {
         let now = Timestamp::now();
-        if is_own_hour(&machine.name, &remembered(machine), now)
-            && let Err(error) = renew(kubernetes, now).await
-        {
-            tracing::error!(error = error_chain(&error), "the control plane's certificates are not renewed");
-        }
         if let Some(facts) = &machine.facts.config_server
             && let Err(error) = config_server::renew(facts, now)
         {
             tracing::error!(error = error_chain(&error), "the config server's certificate is not renewed");
+        }
+        if is_own_hour(&machine.name, &remembered(machine), now)
+            && let Err(error) = renew(kubernetes, now).await
+        {
+            tracing::error!(error = error_chain(&error), "the control plane's certificates are not renewed");
         }
         tokio::time::sleep(INTERVAL).await;
     }
@@ -61,7 +61,9 @@ async fn renew(kubernetes: &Path, now: Timestamp) -> Result<(), Error> {
     }
     tracing::info!(files = due.join(" "), "renewing the control plane's certificates");
     Program::new("kubeadm", ["certs", "renew", "all"]).limit(Duration::from_mins(5)).run().await?;
-    restart::restart_all(kubernetes).await
+    restart::restart_all(kubernetes).await?;
+    tracing::info!("all programs of the control plane have new certificates");
+    Ok(())
 }
 
 /// Whether this hour is the machine's own: with three masters every third one, and never that of another master.

@@ -1,0 +1,12 @@
+//! The controllers on a real API server and etcd, and on simulated platforms.
+//!
+//! The suite knows no platform: a platform joins by a world of its own in `worlds/` and one line here.
+
+#![allow(clippy::unwrap_used, clippy::default_trait_access, reason = "tests")]
+
+mod cluster;
+mod definitions;
+mod suite;
+mod worlds;
+
+suite!(ovirt, crate::worlds::Ovirt);
