@@ -39,7 +39,7 @@ def free_port():
 class Lab:
     """An install directory on a network of its own."""
 
-    def __init__(self, directory, masters=3, workers=2, image="template: fcos"):
+    def __init__(self, directory, masters=3, workers=2, image="template: fcos", dhcp=True):
         self.directory = directory
         self.second, self._claim = claim()
         self.prefix = f"127.{self.second}.0"
@@ -49,6 +49,8 @@ class Lab:
         # BIND listens on addresses that an interface has, and of the loopback network that is one.
         self.resolver = f"127.0.0.1:{free_port()}"
         self.processes = []
+        # Without, a DHCP server that knows nobody.
+        self.reservations = self.kit / "dhcp" / "dnsmasq.conf" if dhcp else Path(os.devnull)
         self.install.mkdir(parents=True)
         (self.install / "install-config.yaml").write_text(
             f"""
@@ -75,7 +77,7 @@ platform:
             "--guests",
             "light",
             f"--guest-network={self.prefix}.0/16",
-            f"--guest-reservations={self.kit}/dhcp/dnsmasq.conf",
+            f"--guest-reservations={self.reservations}",
             f"--guest-resolver={self.resolver}",
             f"--credentials={self.credentials}",
         ]
@@ -114,15 +116,15 @@ platform:
         done = self.landfall("upi", "check", *arguments, "--output", "json", expect=expect)
         return json.loads(done.stdout)["findings"]
 
-    def play(self, engine, playbook, check=False, fails=False, **variables):
+    def play(self, engine, playbook, check=False, fails=False, environment=None, flags=(), **variables):
         """Plays one playbook of the kit; without the pauses that a real engine needs."""
         before = len(engine.requests())
         variables = {"poll_interval": 1, "make_delay": 1, "start_delay": 1, **variables}
-        command = ["ansible-playbook", "-i", "inventory.yml", "-e", json.dumps(variables), playbook]
+        command = ["ansible-playbook", "-i", "inventory.yml", "-e", json.dumps(variables), *flags, playbook]
         done = subprocess.run(
             command + (["--check"] if check else []),
             cwd=self.kit,
-            env=self.environment(),
+            env={**self.environment(), **(environment or {})},
             capture_output=True,
             text=True,
             timeout=TIMEOUT,

@@ -14,6 +14,7 @@ use super::ignition::{Document, IgnitionError, Provisioner};
 use super::network::Link;
 use super::services::{self, Agent, Host};
 use super::shared::Shared;
+use super::static_address::static_address;
 use super::system::System;
 use super::times::Times;
 use crate::core::guest::{GuestEvent, GuestInterface, GuestMachine, GuestNic, UserData, UserDataFormat};
@@ -60,7 +61,8 @@ impl Machine {
     async fn boot(&self) -> Result<(Arc<System>, Vec<GuestInterface>), BootError> {
         let disk = self.hardware.disks.iter().find(|disk| disk.bootable).ok_or(BootError::Disk)?;
         if let Some(system) = self.shared.disk(&disk.id) {
-            return Ok((system, self.interfaces()?));
+            let interfaces = self.interfaces(Some(&system))?;
+            return Ok((system, interfaces));
         }
         let config = self.user_data()?;
         let documents = match config {
@@ -76,7 +78,8 @@ impl Machine {
         }
         self.shared.reserve(&virtual_addresses(&system));
         self.shared.install(&disk.id, &system);
-        Ok((system, self.interfaces()?))
+        let interfaces = self.interfaces(Some(&system))?;
+        Ok((system, interfaces))
     }
 
     /// Reads what the platform hands over; an operating system with Ignition boots without any, too.
@@ -96,7 +99,7 @@ impl Machine {
         if config.is_complete() {
             return Ok(vec![config]);
         }
-        let interfaces = self.interfaces()?;
+        let interfaces = self.interfaces(None)?;
         let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
         let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
         let link = link.with_resolver(self.shared.resolver);
@@ -105,9 +108,10 @@ impl Machine {
         Ok(provisioner.resolve(config).await?)
     }
 
-    /// The interfaces with the addresses that the platform or DHCP gives them.
-    fn interfaces(&self) -> Result<Vec<GuestInterface>, BootError> {
-        let given = |nic: &GuestNic| nic.address.filter(IpAddr::is_loopback);
+    /// The interfaces with the addresses that the system, once it is installed, or the platform or DHCP gives them.
+    fn interfaces(&self, system: Option<&System>) -> Result<Vec<GuestInterface>, BootError> {
+        let own = |nic: &GuestNic| static_address(system?, &nic.mac).map(IpAddr::V4);
+        let given = |nic: &GuestNic| own(nic).or(nic.address).filter(IpAddr::is_loopback);
         let nics = self.hardware.nics.iter().enumerate();
         nics.map(|(index, nic)| {
             let leased = || self.shared.lease(&nic.mac).map(|(address, _)| address);

@@ -30,6 +30,7 @@ mod runtime;
 mod saved;
 mod services;
 mod shared;
+mod static_address;
 mod system;
 mod times;
 

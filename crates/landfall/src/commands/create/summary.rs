@@ -41,11 +41,22 @@ impl<'a> Summary<'a> {
 /// Tells people what a target came to, and what to do next.
 pub(super) fn tell(printer: Printer, target: Target, derived: &Derived) {
     tell_files(printer, derived);
+    if target == Target::Kit && manages_machines(derived) {
+        printer.warn(
+            "the cluster will look after its machines by itself, and make workers that are missing; to do that yourself, \
+             delete the files of manifests/ with 'machine' in their names before the first machine boots, and run this again",
+        );
+    }
     printer.info(match target {
         Target::Manifests => "edit the manifests if you like, then run 'landfall create ignition-configs'",
         Target::IgnitionConfigs => "access to the cluster, once it runs: auth/kubeconfig",
         Target::Kit => "edit upi/inventory.yml if you like and run this again; then play upi/image.yml and upi/vms.yml",
     });
+}
+
+/// Whether the manifests, as they are, have the cluster make machines.
+fn manages_machines(derived: &Derived) -> bool {
+    derived.plans.first().is_some_and(|plan| plan.effective().iter().any(|(path, _)| path.contains("machineset")))
 }
 
 /// Tells people what became of the files.
