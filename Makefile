@@ -48,6 +48,7 @@ test: ## Run all tests.
 	cargo test --workspace --locked
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/dns/run
+	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/packet/run
 	scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: tools
@@ -60,6 +61,7 @@ conformance: ## Let other people's clients judge the simulators.
 	scripts/setup build
 	conformance/ovirt/run
 	conformance/dns/run
+	conformance/packet/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.

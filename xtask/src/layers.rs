@@ -20,12 +20,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-wire", &["landfall-config", "landfall-platform"]),
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
+    ("landfall-asset-host", &[]),
     ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
     ("landfall-dns", &["landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"]),
     (
         "landfall-platform-ovirt",
         &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
     ),
+    ("landfall-platform-packet", &["landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"]),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
     (
@@ -42,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "landfall",
         &[
+            "landfall-asset-host",
             "landfall-assets",
             "landfall-cluster",
             "landfall-config",
@@ -49,6 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-engine",
             "landfall-platform",
             "landfall-platform-ovirt",
+            "landfall-platform-packet",
             "landfall-simulator",
             "landfall-wire",
             "landfall-workdir",

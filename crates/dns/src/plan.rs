@@ -40,6 +40,46 @@ pub fn plan(config: &InstallConfig, service: &Dns) -> Result<Vec<StepSpec>, Erro
     Ok(steps)
 }
 
+/// The steps for the names of API and ingress whose addresses become known during an installation: each of the steps in `api` and
+/// `ingress` tells some, as an output `addresses`.
+pub fn endpoint_steps(
+    config: &InstallConfig,
+    service: &Dns,
+    api: &[StepId],
+    ingress: &[StepId],
+) -> Result<Vec<StepSpec>, Error> {
+    let domain: Name = config.cluster_domain().parse()?;
+    let step = |name: Name, sources: &[StepId]| {
+        let desired = Desired::Endpoint {
+            service: service.clone(),
+            name: name.clone(),
+            ttl: ttl(service).unwrap_or(DEFAULT_TTL),
+            sources: sources.to_vec(),
+        };
+        let step = spec(config, step_id(&name, &domain), title(&name), RECORD, &desired);
+        StepSpec { needs: sources.to_vec(), ..step }
+    };
+    endpoint_names(&domain)?
+        .into_iter()
+        .zip([api, api, ingress])
+        .map(|(name, sources)| Ok(step(name, sources)))
+        .collect()
+}
+
+/// The names of the API for users, of the API for machines, and of applications.
+pub(crate) fn endpoint_names(domain: &Name) -> Result<[Name; 3], Error> {
+    Ok([domain.child("api")?, domain.child("api-int")?, domain.child("*.apps")?])
+}
+
+fn ttl(service: &Dns) -> Option<u32> {
+    match service {
+        Dns::Rfc2136(section) => section.ttl,
+        Dns::Route53(section) => section.ttl,
+        Dns::Cloudflare(section) => section.ttl,
+        Dns::Manual(section) => section.ttl,
+    }
+}
+
 /// The steps for the names of nodes, if they are wanted. Their addresses are known once the cluster is up: `source` is the step
 /// that tells them, as an output `addresses` that maps nodes to addresses.
 pub fn node_steps(

@@ -1,5 +1,7 @@
 //! What the commands share that work on a cluster: its platform, its journal, its progress.
 
+mod asset_host;
+mod control_plane;
 mod ending;
 mod platform;
 mod preflight;
@@ -7,6 +9,7 @@ mod progress;
 mod public_dns;
 mod waiting;
 
+pub(crate) use asset_host::Boot;
 pub(crate) use ending::ClusterError;
 pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, require_credentials, site};
 pub(crate) use preflight::{OnProblems, preflight};

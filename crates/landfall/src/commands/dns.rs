@@ -129,7 +129,7 @@ fn make(context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
     let locked = dir.lock(&context.holder())?;
     let journal = Journal::open(&locked.dir().path(JOURNAL), &records.infra_id)?;
     let mut builder = PlanBuilder::default();
-    for step in records.dns.steps(&records.config)? {
+    for step in records.dns.steps(&records.config, None)? {
         builder.step(step);
     }
     let plan = builder.build().context("the plan of the records is not sound")?;

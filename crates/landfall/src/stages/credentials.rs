@@ -4,6 +4,7 @@ use landfall_assets::Credentials;
 use landfall_config::Platform;
 use landfall_platform::Environment;
 use landfall_platform_ovirt as ovirt;
+use landfall_platform_packet as packet;
 use landfall_wire::Trust;
 use landfall_workdir::Digest;
 use secrecy::ExposeSecret as _;
@@ -19,6 +20,7 @@ pub(super) fn credentials(
 ) -> anyhow::Result<Option<Credentials>> {
     let found = match platform {
         Platform::Ovirt(_) => ovirt_credentials(environment, printer)?,
+        Platform::Packet(_) => packet_credentials(environment),
     };
     Ok(found
         .inspect_err(|reason| {
@@ -45,6 +47,13 @@ fn ovirt_credentials(environment: &Environment, printer: Printer) -> Result<Resu
     }
     let missing = || format!("{} does not exist or is incomplete", file.path().display());
     Ok(file.read_if_complete()?.map(|credentials| ovirt_secret(&credentials)).ok_or_else(missing))
+}
+
+/// The credentials for Packet, or why there are none.
+fn packet_credentials(environment: &Environment) -> Result<Credentials, String> {
+    let credentials = packet::Credentials::read(environment).map_err(|error| error.to_string())?;
+    let fields = [("api_key", credentials.key.expose_secret().to_owned()), ("api_url", credentials.api.to_string())];
+    Ok(fields.map(|(key, value)| (key.to_owned(), value)).into())
 }
 
 /// The keys of the Secret that machine controllers for oVirt read.

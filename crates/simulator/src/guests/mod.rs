@@ -12,6 +12,7 @@
 //! downloads, containers, etcd's quorum, certificates for kubelets, and the programs on a machine that nobody else sees.
 
 mod admin;
+mod boot_script;
 mod clusters;
 mod console;
 mod control;
@@ -25,6 +26,7 @@ mod network;
 mod options;
 mod pki;
 mod real;
+mod resolver;
 mod runtime;
 mod saved;
 mod services;

@@ -18,6 +18,8 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
+use super::resolver;
+
 /// Connections of all guests of a simulator at once. Both ends are in this process, and a process has 1024 file descriptors
 /// unless somebody raised that.
 const CONNECTIONS: usize = 128;
@@ -28,7 +30,11 @@ const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
 /// The wires that all guests of a simulator share.
 #[derive(Clone, Debug)]
-pub(super) struct Wires(Arc<Semaphore>);
+pub(super) struct Wires {
+    places: Arc<Semaphore>,
+    /// The name server that guests ask.
+    resolver: Option<SocketAddr>,
+}
 
 /// A guest's connection to the network.
 #[derive(Clone, Debug)]
@@ -66,7 +72,14 @@ pub(super) struct Reply {
 
 impl Default for Wires {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(CONNECTIONS)))
+        Self::new(None)
+    }
+}
+
+impl Wires {
+    /// Wires with this name server on them.
+    pub(super) fn new(resolver: Option<SocketAddr>) -> Self {
+        Self { places: Arc::new(Semaphore::new(CONNECTIONS)), resolver }
     }
 }
 
@@ -95,7 +108,7 @@ impl Link {
         request: Builder,
         body: Vec<u8>,
     ) -> Result<Reply, NetworkError> {
-        let _place = self.wires.0.acquire().await.expect("the semaphore is never closed");
+        let _place = self.wires.places.acquire().await.expect("the semaphore is never closed");
         let exchange = self.exchange_now(url, tls, request, body);
         tokio::time::timeout(PATIENCE, exchange).await.map_err(|_| NetworkError::Time(url.clone()))?
     }
@@ -109,11 +122,7 @@ impl Link {
     ) -> Result<Reply, NetworkError> {
         let host = url.host().ok_or_else(|| NetworkError::Url(url.clone()))?;
         let port = url.port_or_known_default().ok_or_else(|| NetworkError::Url(url.clone()))?;
-        let server = SocketAddr::new(self.resolve(&host)?, port);
-        if !server.ip().is_loopback() {
-            return Err(NetworkError::Outside(server.ip()));
-        }
-        let stream = self.connect(server).await.map_err(|error| NetworkError::Connect(server, error))?;
+        let (server, stream) = self.reach(&self.resolve(&host).await?, port).await?;
         let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
         let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
         let request = request.uri(target).header("host", authority).body(Full::new(Bytes::from(body)));
@@ -135,15 +144,46 @@ impl Link {
         }
     }
 
-    fn resolve(&self, host: &Host<&str>) -> Result<IpAddr, NetworkError> {
+    /// Connects to the first of the addresses that answers.
+    async fn reach(&self, addresses: &[IpAddr], port: u16) -> Result<(SocketAddr, TcpStream), NetworkError> {
+        let mut last = None;
+        for address in addresses {
+            let server = SocketAddr::new(*address, port);
+            if !address.is_loopback() {
+                return Err(NetworkError::Outside(*address));
+            }
+            match self.connect(server).await {
+                Ok(stream) => return Ok((server, stream)),
+                Err(error) => last = Some(NetworkError::Connect(server, error)),
+            }
+        }
+        Err(last.unwrap_or_else(|| NetworkError::Name("without any address".to_owned())))
+    }
+
+    /// The addresses of a host: from the hosts file, or else from the name server.
+    async fn resolve(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, NetworkError> {
         match host {
-            Host::Ipv4(address) => Ok((*address).into()),
-            Host::Ipv6(address) => Ok((*address).into()),
-            Host::Domain("localhost") => Ok(Ipv4Addr::LOCALHOST.into()),
+            Host::Ipv4(address) => Ok(vec![(*address).into()]),
+            Host::Ipv6(address) => Ok(vec![(*address).into()]),
+            Host::Domain("localhost") => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
             Host::Domain(name) => {
                 let entry = self.hosts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-                entry.map(|(_, address)| *address).ok_or_else(|| NetworkError::Name((*name).to_owned()))
+                if let Some((_, address)) = entry {
+                    return Ok(vec![*address]);
+                }
+                let unknown = || NetworkError::Name((*name).to_owned());
+                let resolver = self.wires.resolver.ok_or_else(unknown)?;
+                let found = resolver::lookup(resolver, name).await.ok().filter(|found| !found.is_empty());
+                found.map(|found| found.into_iter().map(IpAddr::V4).collect()).ok_or_else(unknown)
             }
+        }
+    }
+
+    /// The addresses of a name or of an address that is written down.
+    pub(super) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, NetworkError> {
+        match host.parse() {
+            Ok(address) => Ok(vec![address]),
+            Err(_) => self.resolve(&Host::Domain(host)).await,
         }
     }
 
@@ -186,14 +226,14 @@ async fn send(
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_come_from_the_hosts_file_only() {
+    #[tokio::test]
+    async fn names_come_from_the_hosts_file_only() {
         let link = Link::new(Wires::default(), Ipv4Addr::LOCALHOST.into());
         let told =
             link.with_hosts("127.0.0.1 localhost\n# x\n127.66.0.5 api-int.demo.example.com api # y\nnonsense z\n");
         let name = Host::Domain("API-int.demo.example.com");
-        assert_eq!(told.resolve(&name).unwrap(), IpAddr::from([127, 66, 0, 5]));
-        assert!(matches!(link.resolve(&name), Err(NetworkError::Name(_))));
-        assert!(matches!(told.resolve(&Host::Domain("z")), Err(NetworkError::Name(_))));
+        assert_eq!(told.resolve(&name).await.unwrap(), [IpAddr::from([127, 66, 0, 5])]);
+        assert!(matches!(link.resolve(&name).await, Err(NetworkError::Name(_))));
+        assert!(matches!(told.resolve(&Host::Domain("z")).await, Err(NetworkError::Name(_))));
     }
 }

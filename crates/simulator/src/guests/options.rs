@@ -1,5 +1,7 @@
 //! How guests behave, from the command line or from a test.
 
+use std::net::SocketAddr;
+
 use ipnet::Ipv4Net;
 
 use super::faults::GuestFault;
@@ -25,6 +27,10 @@ pub struct Options {
     /// Loopback network that light guests get their addresses from, except its first 256 addresses
     #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
     pub network: Ipv4Net,
+
+    /// Name server that light guests ask for names that are not in their hosts file [default: none, such names are unknown]
+    #[arg(id = "guest-resolver", long = "guest-resolver", value_name = "ADDRESS:PORT")]
+    pub resolver: Option<SocketAddr>,
 
     /// Let light guests misbehave: NAME never-boots|silent-agent|slow=N, for names that contain NAME; may be repeated
     #[arg(id = "guest-fault", long = "guest-fault", value_name = "RULE")]
@@ -54,7 +60,7 @@ impl Options {
             Pace::Stepped => BESIDE_A_STEPPED_CLOCK,
         };
         let times = Times { speed, ..Times::default() };
-        LightOptions { network: self.network, times, faults: self.faults.clone() }
+        LightOptions { network: self.network, resolver: self.resolver, times, faults: self.faults.clone() }
     }
 }
 
@@ -64,6 +70,8 @@ pub struct LightOptions {
     /// The loopback network that guests get their addresses from. Its first 256 addresses are never given away, so that
     /// virtual addresses can be chosen among them.
     pub network: Ipv4Net,
+    /// The name server that guests ask.
+    pub resolver: Option<SocketAddr>,
     /// How long things take.
     pub times: Times,
     /// Machines that misbehave from the beginning.
@@ -72,7 +80,7 @@ pub struct LightOptions {
 
 impl Default for LightOptions {
     fn default() -> Self {
-        Self { network: NETWORK, times: Times::default(), faults: Vec::new() }
+        Self { network: NETWORK, resolver: None, times: Times::default(), faults: Vec::new() }
     }
 }
 

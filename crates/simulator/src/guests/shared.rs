@@ -33,7 +33,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(options: &LightOptions) -> Self {
         Self {
-            wires: Wires::default(),
+            wires: Wires::new(options.resolver),
             library: Library::default(),
             clusters: Arc::default(),
             events: OnceLock::new(),

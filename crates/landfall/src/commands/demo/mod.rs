@@ -1,6 +1,7 @@
 //! `landfall demo`: the whole story on a simulated platform, told by the program's own commands.
 
 mod census;
+mod packet;
 mod site;
 
 use std::path::Path;
@@ -10,12 +11,17 @@ use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
-use self::{census::Census, site::DemoSite};
+pub(crate) use self::packet::write_credentials as write_packet_credentials;
+use self::site::DemoSite;
 use crate::{context::Context, error::Error, printer::Printer};
 
-/// Install a cluster on a simulated oVirt engine, look at it, and remove it again.
+/// Install a cluster on a simulated platform, look at it, and remove it again.
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
+    /// The platform
+    #[arg(value_enum, value_name = "PLATFORM", default_value_t = Stage::Ovirt)]
+    platform: Stage,
+
     /// Leave the cluster and the engine running until Ctrl-C, and say how to talk to them
     #[arg(long)]
     keep: bool,
@@ -37,6 +43,15 @@ pub(crate) struct Demo {
     time_scale: String,
 }
 
+/// The platform of a demonstration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    /// An oVirt engine
+    Ovirt,
+    /// An account at Packet (Equinix Metal)
+    Packet,
+}
+
 /// What the machines of a demonstration are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Hosts {
@@ -50,7 +65,7 @@ pub(crate) fn run(args: &Demo, context: &Context) -> anyhow::Result<()> {
     let cancel = context.interruptible()?.token();
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let site = DemoSite::start(args.hosts, &args.time_scale).await?;
+        let site = DemoSite::start(args.platform, args.hosts, &args.time_scale).await?;
         let story = Story { args, printer: context.printer, site: &site, cancel: &cancel };
         let told = story.tell().await;
         if cancel.is_cancelled() {
@@ -72,8 +87,8 @@ struct Story<'a> {
 impl Story<'_> {
     async fn tell(&self) -> anyhow::Result<()> {
         let (site, dir) = (self.site, self.site.install_directory());
-        self.heading(&format!("An oVirt engine, simulated in this process: {}", site.url()));
-        let before = Census::take(&site.credentials()?).await?;
+        self.heading(&format!("{}, simulated in this process: {}", site.describe(), site.url()));
+        let before = site.census().await?;
         self.printer.info(format_args!("what it holds: {before}"));
 
         self.heading("An install-config: the example, with as many machines as you like");
@@ -92,10 +107,10 @@ impl Story<'_> {
         }
         self.heading("Away with it");
         self.landfall(&["destroy", "cluster"], &dir).await?;
-        self.heading("Is anything left? The engine itself is asked");
-        let after = Census::take(&site.credentials()?).await?;
+        self.heading("Is anything left? The platform itself is asked");
+        let after = site.census().await?;
         self.printer.info(format_args!("what it holds: {after}"));
-        anyhow::ensure!(after == before, "the engine does not hold what it held before");
+        anyhow::ensure!(after == before, "the platform does not hold what it held before");
         self.printer.info("the very same as at the beginning: nothing of the cluster is left");
         Ok(())
     }
@@ -105,10 +120,11 @@ impl Story<'_> {
         self.heading("Yours until Ctrl-C. In another terminal:");
         let (vip, domain) = (self.site.api_vip(), "api.demo.example.com");
         self.printer.info(format_args!(
-            "export OVIRT_CONFIG={}\nexport KUBECONFIG={}\nlandfall status --dir {dir}\n\
+            "export {}={}\nexport KUBECONFIG={}\nlandfall status --dir {dir}\n\
              kubectl --server https://{vip}:6443 --tls-server-name {domain} get nodes\n\
              landfall destroy cluster --dir {dir}\n\
-             the engine: {} (user and password are in the first file; faults, clock and consoles: {})",
+             the platform: {} (credentials are in the first file; faults, clock and consoles: {})",
+            self.site.credentials_variable(),
             self.site.credentials_file().display(),
             dir.join("auth/kubeconfig").display(),
             self.site.url(),
@@ -150,7 +166,7 @@ impl Story<'_> {
             .args(arguments)
             .arg("--dir")
             .arg(dir)
-            .env("OVIRT_CONFIG", self.site.credentials_file())
+            .env(self.site.credentials_variable(), self.site.credentials_file())
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
