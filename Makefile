@@ -7,8 +7,15 @@ CACHE := $(or $(LANDFALL_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/landfall)
 DENY := $(CACHE)/cargo-deny-0.20.2/bin/cargo-deny
 MDBOOK := $(CACHE)/mdbook-0.5.4/bin/mdbook
 FUZZ_SECONDS ?= 30
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+# `make e2e PROFILE=dev` takes what the tests have built, and runs slower.
+PROFILE ?= release
+BUILT := $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build --profile $(PROFILE) $(1:%=--package %)) --locked
 NODE_TARGET ?= x86_64-unknown-linux-musl
-NODE := target/$(NODE_TARGET)/release/landfall-node
+NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
+# Each has a folder in conformance/ with a program `run`.
+SUITES := ovirt dns upi packet
 
 .PHONY: help
 help: ## Show this list.
@@ -17,7 +24,7 @@ help: ## Show this list.
 .PHONY: build
 build: ## Build the landfall program (release).
 	scripts/setup build
-	cargo build --release --locked --package landfall
+	$(call programs,landfall)
 
 .PHONY: node
 node: ## Build the landfall-node program, static (release); NODE_TARGET chooses the machines.
@@ -25,30 +32,28 @@ node: ## Build the landfall-node program, static (release); NODE_TARGET chooses 
 	CC_powerpc64le_unknown_linux_gnu=powerpc64le-linux-gnu-gcc \
 	CARGO_TARGET_POWERPC64LE_UNKNOWN_LINUX_GNU_LINKER=powerpc64le-linux-gnu-gcc \
 	CARGO_TARGET_POWERPC64LE_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
-	cargo build --release --locked --package landfall-node --bin landfall-node --target $(NODE_TARGET)
+	cargo build --profile $(PROFILE) --locked --package landfall-node --bin landfall-node --target $(NODE_TARGET)
 
 .PHONY: demo
 demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
-	target/release/landfall demo
+	$(TARGET)/$(BUILT)/landfall demo
 
 .PHONY: demo-real
 demo-real: build node tools ## The same on real hosts, with a real Kubernetes (needs root).
-	cp $(NODE) target/release/landfall-node
-	target/release/landfall demo --hosts real --workers 1
+	cp $(NODE) $(TARGET)/$(BUILT)/landfall-node
+	$(TARGET)/$(BUILT)/landfall demo --hosts real --workers 1
 
 .PHONY: e2e
 e2e: build node tools ## Install on real hosts, break things, measure, destroy (needs root). E2E='words' chooses scenarios.
-	cargo test --locked --package landfall-simulator --test guests -- --ignored hosts
-	cargo build --release --locked --package landfall-e2e
-	target/release/landfall-e2e --node-agent $(NODE) $(E2E)
+	cargo test --workspace --locked --test guests -- --ignored hosts
+	$(call programs,landfall-e2e)
+	$(TARGET)/$(BUILT)/landfall-e2e --node-agent $(NODE) $(E2E)
 
 .PHONY: test
 test: ## Run all tests.
 	scripts/setup build test
 	cargo test --workspace --locked
-	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
-	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/dns/run
-	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/packet/run
+	LANDFALL_BIN=$(TARGET)/debug/landfall $(MAKE) --jobs 2 --output-sync=target $(SUITES:%=conformance-%)
 	scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: tools
@@ -57,11 +62,14 @@ tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Deb
 	scripts/build-tools
 
 .PHONY: conformance
-conformance: ## Let other people's clients judge the simulators.
-	scripts/setup build
-	conformance/ovirt/run
-	conformance/dns/run
-	conformance/packet/run
+conformance: ## Let other people's clients judge the simulators, and other people's servers the kit of upi.
+	scripts/setup build test
+	cargo build --locked --package landfall
+	LANDFALL_BIN=$(TARGET)/debug/landfall $(MAKE) $(SUITES:%=conformance-%)
+
+.PHONY: $(SUITES:%=conformance-%)
+$(SUITES:%=conformance-%): conformance-%:
+	conformance/$*/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.
@@ -84,6 +92,7 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 	cargo bench --locked --package landfall-engine --bench overhead
 	cargo bench --locked --package landfall-simulator --bench ovirt_load
 	cargo bench --locked --package landfall-node --bench serving
+	cargo bench --locked --package landfall-node --bench failover
 
 .PHONY: docs
 docs: ## Build the book into target/book.

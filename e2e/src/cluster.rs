@@ -55,6 +55,13 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
+    /// What the installer says about the cluster, for programs.
+    pub(crate) async fn status(&self) -> anyhow::Result<Value> {
+        let mut command = Command::new(&self.lab.landfall);
+        command.args(["status", "--output", "json", "--dir"]).arg(&self.directory);
+        Ok(serde_json::from_str(&output(&mut command).await?)?)
+    }
+
     pub(crate) async fn kubectl(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let mut command = Command::new(self.lab.program("kubectl"));
         command.arg("--kubeconfig").arg(self.file("auth/kubeconfig"));

@@ -13,21 +13,35 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // 0: data
     ("landfall-config", &[]),
     // 1: vocabulary
+    ("landfall-machine-api", &[]),
     ("landfall-platform", &["landfall-config"]),
     // 2: mechanisms, which do not know each other
-    ("landfall-assets", &["landfall-config", "landfall-platform"]),
+    ("landfall-assets", &["landfall-config", "landfall-machine-api", "landfall-platform"]),
     ("landfall-engine", &["landfall-platform"]),
     ("landfall-wire", &["landfall-config", "landfall-platform"]),
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
     ("landfall-asset-host", &[]),
     ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
+    // sees platforms only through the traits of the vocabulary
+    ("landfall-machines", &["landfall-machine-api", "landfall-platform"]),
     ("landfall-dns", &["landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"]),
     (
         "landfall-platform-ovirt",
-        &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
+        &[
+            "landfall-assets",
+            "landfall-config",
+            "landfall-engine",
+            "landfall-machine-api",
+            "landfall-platform",
+            "landfall-wire",
+        ],
     ),
-    ("landfall-platform-packet", &["landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"]),
+    (
+        "landfall-platform-packet",
+        &["landfall-config", "landfall-engine", "landfall-machine-api", "landfall-platform", "landfall-wire"],
+    ),
+    ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
     (
@@ -50,10 +64,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-config",
             "landfall-dns",
             "landfall-engine",
+            "landfall-machine-api",
+            "landfall-machines",
             "landfall-platform",
             "landfall-platform-ovirt",
             "landfall-platform-packet",
             "landfall-simulator",
+            "landfall-upi",
             "landfall-wire",
             "landfall-workdir",
         ],

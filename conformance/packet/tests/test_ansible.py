@@ -16,24 +16,13 @@ def ansible(metal, tmp_path):
             **metal.environment,
             "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
             "ANSIBLE_HOME": str(tmp_path / "ansible"),
-            "ANSIBLE_STDOUT_CALLBACK": "json",
-            "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1",
             "ANSIBLE_LOCALHOST_WARNING": "0",
+            "ANSIBLE_PYTHON_INTERPRETER": os.path.join(os.environ["LANDFALL_CLIENTS"], "bin", "python"),
         }
-        play = [{
-            "hosts": "localhost",
-            "connection": "local",
-            "gather_facts": False,
-            "vars": {"ansible_python_interpreter": os.path.join(os.environ["LANDFALL_CLIENTS"], "bin", "python")},
-            "tasks": [{f"community.general.{module}": arguments}],
-        }]
-        file = tmp_path / "play.json"
-        file.write_text(json.dumps(play))
-        done = subprocess.run(
-            ["ansible-playbook", "-i", "localhost,", str(file)], env=environment, capture_output=True, text=True, timeout=180
-        )
+        command = ["ansible", "localhost", "-c", "local", "-m", f"community.general.{module}", "-a", json.dumps(arguments)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180)
         assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)["plays"][0]["tasks"][0]["hosts"]["localhost"]
+        return json.loads(done.stdout.split("=>", 1)[1])
 
     return run
 

@@ -23,7 +23,7 @@ def driver(metal, monkeypatch):
 def test_a_node(driver, project):
     size = next(size for size in driver.list_sizes() if size.id == "c3.small.x86")
     image = next(image for image in driver.list_images() if image.id == "ubuntu_22_04")
-    location = next(location for location in driver.list_locations() if location.id == "da" or location.id == "da11")
+    location = next(location for location in driver.list_locations() if location.name == "Dallas")
     node = driver.create_node("cloudy", size, image, location, ex_project_id=project)
     deadline = time.monotonic() + 60
     while not any(one.id == node.id and one.state == "running" for one in driver.list_nodes(ex_project_id=project)):

@@ -70,6 +70,11 @@ impl Cluster<'_> {
         platform.template_name(self.infra_id.as_str())
     }
 
+    /// Where the cluster's own machines reach the config server, as `host:port`.
+    pub fn config_server_endpoint(&self) -> String {
+        format!("{}:{CONFIG_SERVER_PORT}", self.internal_host())
+    }
+
     /// Where the cluster's own machines reach the API, as `host:port`.
     pub fn internal_endpoint(&self) -> String {
         format!("{}:{API_PORT}", self.internal_host())

@@ -8,7 +8,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::Url;
 
-use crate::{Error, Kubeconfig};
+use crate::{Bootstrap, Error, Kubeconfig, bootstrap::ConfigMap};
 
 /// The API of one cluster.
 pub struct Api {
@@ -71,21 +71,12 @@ impl Api {
         Ok(reply.status() == 200)
     }
 
-    /// Whether the control plane has moved to the masters.
-    pub async fn is_bootstrap_complete(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct ConfigMap {
-            #[serde(default)]
-            data: Data,
-        }
-        #[derive(Default, Deserialize)]
-        struct Data {
-            #[serde(default)]
-            status: String,
-        }
+    /// How far the bootstrap machine is; none if it has not said yet. `complete` means that the control plane has moved to the
+    /// masters.
+    pub async fn bootstrap(&self) -> Result<Option<Bootstrap>, Error> {
         let path = "api/v1/namespaces/kube-system/configmaps/bootstrap";
         let found: Option<ConfigMap> = self.get("reading ConfigMap kube-system/bootstrap", path).await?;
-        Ok(found.is_some_and(|map| map.data.status == "complete"))
+        Ok(found.map(Bootstrap::from))
     }
 
     /// All nodes, by name.

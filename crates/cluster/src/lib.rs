@@ -1,11 +1,13 @@
 //! The cluster's own API, as far as its installer needs it: is it up, is the bootstrap complete, are the nodes ready.
 
 mod api;
+mod bootstrap;
 mod error;
 mod kubeconfig;
 mod wait;
 
 pub use api::{Api, Node};
+pub use bootstrap::{Bootstrap, ConfigServer};
 pub use error::Error;
 pub use kubeconfig::Kubeconfig;
 pub use wait::{Progress, wait_for_api, wait_for_bootstrap, wait_for_nodes};

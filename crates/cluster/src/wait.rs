@@ -9,6 +9,8 @@ use crate::{Api, Error, Node};
 
 /// Between two looks.
 const INTERVAL: Duration = Duration::from_millis(500);
+/// How long the API may be away before it is worth a word.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Hears what is seen while waiting, whenever it changes.
 pub type Progress<'a> = &'a (dyn Fn(String) + Send + Sync);
@@ -26,13 +28,17 @@ pub async fn wait_for_api(api: &Api, limit: Duration, progress: Progress<'_>) ->
 /// Waits until the control plane has moved to the masters.
 pub async fn wait_for_bootstrap(api: &Api, limit: Duration, progress: Progress<'_>) -> Result<(), Error> {
     wait("the move of the control plane to the masters", limit, progress, async || {
-        match api.is_bootstrap_complete().await {
-            Ok(true) => Look::Done(()),
-            Ok(false) => Look::NotYet(match api.nodes().await {
-                Ok(nodes) => summary(&nodes),
-                Err(error) => error_chain(&error),
-            }),
-            Err(error) => Look::NotYet(error_chain(&error)),
+        match api.bootstrap().await {
+            Ok(Some(said)) if said.status == "complete" => Look::Done(()),
+            Ok(said) => match api.nodes().await {
+                Ok(nodes) => Look::NotYet(match said {
+                    Some(said) => format!("{}; {said}", summary(&nodes)),
+                    None => summary(&nodes),
+                }),
+                Err(error) => Look::Unsure(error_chain(&error)),
+            },
+            // The address moves to the masters in the end, and nobody answers for a second.
+            Err(error) => Look::Unsure(error_chain(&error)),
         }
     })
     .await
@@ -48,7 +54,7 @@ pub async fn wait_for_nodes(
     wait("the readiness of all nodes", limit, progress, async || match api.nodes().await {
         Ok(nodes) if nodes.iter().filter(|node| node.ready).count() >= count => Look::Done(nodes),
         Ok(nodes) => Look::NotYet(format!("{} of {count} expected", summary(&nodes))),
-        Err(error) => Look::NotYet(error_chain(&error)),
+        Err(error) => Look::Unsure(error_chain(&error)),
     })
     .await
 }
@@ -56,6 +62,8 @@ pub async fn wait_for_nodes(
 enum Look<T> {
     Done(T),
     NotYet(String),
+    /// Nothing was to be seen, which is worth a word only if it stays so.
+    Unsure(String),
 }
 
 async fn wait<T, F: Future<Output = Look<T>>>(
@@ -66,16 +74,23 @@ async fn wait<T, F: Future<Output = Look<T>>>(
 ) -> Result<T, Error> {
     let deadline = Instant::now() + limit;
     let mut evidence = "nothing was seen".to_owned();
+    let mut unsure_since = None;
     loop {
-        match timeout_at(deadline, look()).await {
+        let seen = match timeout_at(deadline, look()).await {
             Ok(Look::Done(found)) => return Ok(found),
             Ok(Look::NotYet(seen)) => {
-                if seen != evidence {
-                    evidence.clone_from(&seen);
-                    progress(seen);
-                }
+                unsure_since = None;
+                Some(seen)
+            }
+            Ok(Look::Unsure(seen)) => {
+                let since = unsure_since.get_or_insert_with(Instant::now);
+                Some(seen).filter(|_| since.elapsed() > PATIENCE)
             }
             Err(_) => return Err(Error::Timeout { awaited, limit, evidence }),
+        };
+        if let Some(seen) = seen.filter(|seen| *seen != evidence) {
+            evidence.clone_from(&seen);
+            progress(seen);
         }
         if Instant::now() + INTERVAL > deadline {
             return Err(Error::Timeout { awaited, limit, evidence });

@@ -59,18 +59,18 @@ impl InstallConfig {
 
     /// The addresses of the API that are known before anything is made; empty where there are none or somebody else balances
     /// the traffic.
-    pub fn api_vips(&self) -> Vec<IpAddr> {
+    pub fn api_vips(&self) -> &[IpAddr] {
         match &self.platform {
-            Platform::Ovirt(ovirt) => ovirt.api_vips.clone(),
-            Platform::Packet(packet) => packet.api_address.into_iter().map(IpAddr::V4).collect(),
+            Platform::Ovirt(ovirt) => &ovirt.api_vips,
+            Platform::Packet(packet) => packet.api_address.as_slice(),
         }
     }
 
     /// The addresses of the ingress, as those of the API.
-    pub fn ingress_vips(&self) -> Vec<IpAddr> {
+    pub fn ingress_vips(&self) -> &[IpAddr] {
         match &self.platform {
-            Platform::Ovirt(ovirt) => ovirt.ingress_vips.clone(),
-            Platform::Packet(packet) => packet.ingress_address.into_iter().map(IpAddr::V4).collect(),
+            Platform::Ovirt(ovirt) => &ovirt.ingress_vips,
+            Platform::Packet(packet) => packet.ingress_address.as_slice(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The syntaxes of text that the schema names.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use ipnet::IpNet;
 use url::Url;
@@ -20,7 +20,6 @@ pub(crate) fn check(format: &str, text: &str, path: &str) -> Option<Problem> {
             Ok(net) => wrong("must be one address, not a network").suggest(format!("write {}", net.addr())),
             Err(_) => wrong("must be an IP address, like 192.0.2.5 or 2001:db8::5"),
         }),
-        "ipv4" => text.parse::<Ipv4Addr>().is_err().then(|| wrong("must be an IPv4 address, like 192.0.2.5")),
         "cidr" => text.parse::<IpNet>().is_err().then(|| match text.parse::<IpAddr>() {
             Ok(address) => wrong("must have a prefix length").suggest(format!("write {address}/24, for example")),
             Err(_) => wrong("must be a network, like 192.0.2.0/24 or 2001:db8::/64"),
@@ -39,7 +38,6 @@ pub(crate) fn describe(format: Option<&str>) -> &'static str {
     match format {
         Some("uuid") => "id",
         Some("ip") => "IP address",
-        Some("ipv4") => "IPv4 address",
         Some("cidr") => "network",
         Some("uri") => "URL",
         Some("span") => "length of time",
@@ -51,7 +49,7 @@ pub(crate) fn describe(format: Option<&str>) -> &'static str {
 pub(crate) fn placeholder(format: Option<&str>) -> &'static str {
     match format {
         Some("uuid") => "00000000-0000-0000-0000-000000000000",
-        Some("ip" | "ipv4") => "192.0.2.1",
+        Some("ip") => "192.0.2.1",
         Some("cidr") => "192.0.2.0/24",
         Some("uri") => "https://placeholder.invalid/",
         Some("span") => "1m",

@@ -1,6 +1,6 @@
 //! The steps of a cluster's DNS. Pure.
 
-use std::{path::Path, time::Duration};
+use std::{net::IpAddr, path::Path, time::Duration};
 
 use landfall_config::{Dns, InstallConfig};
 use landfall_platform::{Kind, StepId, StepSpec};
@@ -123,6 +123,14 @@ fn spec(config: &InstallConfig, id: StepId, title: String, kind: &str, desired: 
 
 /// The entries of a cluster, as its install-config describes them.
 pub(crate) fn entries(config: &InstallConfig, service: &Dns) -> Result<Vec<Entry>, Error> {
+    let (ttl, reverse_zones) = settings(service)?;
+    let (api, ingress) = (config.api_vips().to_vec(), config.ingress_vips().to_vec());
+    let (api, ingress) = (Target::Addresses(api), Target::Addresses(ingress));
+    Ok(cluster_entries(config, ttl, &api, &ingress, &reverse_zones)?)
+}
+
+/// The time to live of a service's records, and its zones for the way back from addresses.
+fn settings(service: &Dns) -> Result<(u32, Vec<Name>), Error> {
     let (ttl, reverse_zones) = match service {
         Dns::Rfc2136(section) => (section.ttl, section.reverse_zones.as_slice()),
         Dns::Route53(section) => (section.ttl, [].as_slice()),
@@ -130,9 +138,34 @@ pub(crate) fn entries(config: &InstallConfig, service: &Dns) -> Result<Vec<Entry
         Dns::Manual(section) => (section.ttl, [].as_slice()),
     };
     let reverse_zones = reverse_zones.iter().map(|zone| zone.parse()).collect::<Result<Vec<Name>, _>>()?;
-    let (api, ingress) = (config.api_vips().to_vec(), config.ingress_vips().to_vec());
-    let (api, ingress) = (Target::Addresses(api), Target::Addresses(ingress));
-    Ok(cluster_entries(config, ttl.unwrap_or(DEFAULT_TTL), &api, &ingress, &reverse_zones)?)
+    Ok((ttl.unwrap_or(DEFAULT_TTL), reverse_zones))
+}
+
+/// The steps for machines whose addresses are known before they run: their names, and the way back where the service has a
+/// zone for it. None if somebody makes the records by hand.
+pub fn machine_steps(
+    config: &InstallConfig,
+    service: &Dns,
+    machines: &[(String, Vec<IpAddr>)],
+) -> Result<Vec<StepSpec>, Error> {
+    if let Dns::Manual(_) = service {
+        return Ok(Vec::new());
+    }
+    let (ttl, zones) = settings(service)?;
+    let domain: Name = config.cluster_domain().parse()?;
+    let mut entries = Vec::new();
+    for (machine, addresses) in machines {
+        let name = domain.child(machine)?;
+        let back = addresses.iter().map(|address| Entry::pointer(*address, ttl, name.clone()));
+        let back = back.filter(|entry| zones.iter().any(|zone| entry.name.is_in(zone)));
+        entries.push(Entry::new(name.clone(), ttl, &Target::Addresses(addresses.clone())));
+        entries.extend(back);
+    }
+    let step = |entry: Entry| {
+        let (id, title) = (step_id(&entry.name, &domain), title(&entry.name));
+        spec(config, id, title, RECORD, &Desired::Record { service: service.clone(), entry })
+    };
+    Ok(entries.into_iter().map(step).collect())
 }
 
 /// The section of an install-config with everything that it leaves to be understood: the zone is that of the base domain, and

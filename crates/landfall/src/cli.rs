@@ -110,6 +110,12 @@ pub(crate) enum Command {
     /// Look after the public DNS records of a cluster, and nothing else
     #[command(subcommand)]
     Dns(commands::dns::Dns),
+    /// Look after the machines of a cluster once it is installed
+    #[command(subcommand)]
+    Machines(commands::machines::Machines),
+    /// Install on infrastructure of your own: make the kit for it, and check it
+    #[command(subcommand)]
+    Upi(commands::upi::Upi),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -146,6 +152,11 @@ pub(crate) enum Create {
 }
 
 impl Command {
+    /// Whether it runs for months, so that what it says must not pile up anywhere.
+    pub(crate) fn is_service(&self) -> bool {
+        matches!(self, Self::Machines(commands::machines::Machines::Controller(_)))
+    }
+
     /// How much of what happens inside goes to stderr: guests that run in this process talk much.
     pub(crate) fn traced_level(&self, asked: LogLevel) -> LogLevel {
         if matches!(self, Self::Demo(_)) && asked == LogLevel::Info { LogLevel::Warn } else { asked }
@@ -162,6 +173,8 @@ impl Command {
             Self::WaitFor(_) => "wait-for",
             Self::Gather(_) => "gather",
             Self::Dns(_) => "dns",
+            Self::Machines(_) => "machines",
+            Self::Upi(_) => "upi",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

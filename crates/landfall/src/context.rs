@@ -34,7 +34,12 @@ impl Context {
         let globals = cli.globals.clone();
         let environment: Environment = std::env::vars_os().collect();
         let printer = Printer::new(&globals, &environment);
-        let log = Log::start(cli.command.traced_level(globals.effective_log_level()), printer.has_color());
+        let level = cli.command.traced_level(globals.effective_log_level());
+        let log = if cli.command.is_service() {
+            Log::of_service(level, globals.output)
+        } else {
+            Log::start(level, printer.has_color())
+        };
         log.attach(&globals.dir);
         let command = cli.command.name();
         tracing::info!(target: SAID, "landfall {} {command}", env!("CARGO_PKG_VERSION"));

@@ -38,6 +38,10 @@ pub(crate) enum Error {
     NoDns { path: PathBuf },
     #[error("{} holds no cluster yet", path.display())]
     NoIdentity { path: PathBuf },
+    #[error("{} has no kit yet", path.display())]
+    NoKit { path: PathBuf },
+    #[error("{problems} {} wrong", if *problems == 1 { "thing is" } else { "things are" })]
+    Unfit { problems: usize },
     #[error("cannot read the journal")]
     Journal(#[source] landfall_engine::JournalError),
     #[error("cannot listen for signals")]
@@ -52,6 +56,7 @@ impl Error {
             Self::Usage(_) => ExitStatus::Usage,
             Self::WriteOutput { .. } | Self::Signals(_) => ExitStatus::Failure,
             Self::Interrupted => ExitStatus::Interrupted,
+            Self::Unfit { .. } => ExitStatus::Infrastructure,
             Self::ReadInput { .. }
             | Self::InputNotText { .. }
             | Self::NoInstallConfig { .. }
@@ -62,6 +67,7 @@ impl Error {
             | Self::NoCluster { .. }
             | Self::NoDns { .. }
             | Self::NoIdentity { .. }
+            | Self::NoKit { .. }
             | Self::Destroyed { .. }
             | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
@@ -77,6 +83,8 @@ impl Error {
             Self::NoIdentity { .. } => {
                 "run 'landfall create manifests' first: records carry the infra id, which is minted there"
             }
+            Self::NoKit { .. } => "run 'landfall upi create' first",
+            Self::Unfit { .. } => "the lines after 'fix:' put them right; run it again afterwards",
             Self::InstallConfigExists { .. } => {
                 "edit it, or replace it with --overwrite; a copy of it then goes to .landfall/backup"
             }

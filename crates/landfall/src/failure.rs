@@ -53,8 +53,12 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(platform_status(error.class()), ovirt_hint(error))
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_packet::Error>() {
         failure(platform_status(error.class()), packet_hint(error))
+    } else if let Some(error) = cause.downcast_ref::<landfall_machines::Error>() {
+        failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<landfall_dns::Error>() {
         failure(platform_status(error.class()), None)
+    } else if let Some(error) = cause.downcast_ref::<landfall_upi::Error>() {
+        failure(ExitStatus::Config, error.hint())
     } else if let Some(error) = cause.downcast_ref::<ClusterError>() {
         failure(error.status(), Some(error.hint()))
     } else if cause.is::<JournalError>() {

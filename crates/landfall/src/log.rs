@@ -18,7 +18,10 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use crate::{cli::LogLevel, printer::SAID};
+use crate::{
+    cli::{LogLevel, Output},
+    printer::SAID,
+};
 
 /// The log of this run. It is kept in memory until the install directory has a place for it: a run that writes nothing
 /// else into a directory does not leave a log there either.
@@ -54,6 +57,20 @@ impl Log {
             .with_filter(LevelFilter::from_level(level.into()));
         tracing_subscriber::registry().with(file).with(stderr).init();
         log
+    }
+
+    /// What a service says goes to stderr, each line with its time, and nowhere else: who runs it keeps what is said. As JSON, where that
+    /// was asked for.
+    pub(crate) fn of_service(level: LogLevel, output: Output) -> Self {
+        let wanted = || FilterFn::new(|metadata| is_ours(metadata) && metadata.target() != SAID);
+        let level = LevelFilter::from_level(level.into());
+        let lines = fmt::layer().with_writer(io::stderr).with_ansi(false);
+        let registry = tracing_subscriber::registry();
+        match output {
+            Output::Text => registry.with(lines.with_filter(wanted()).with_filter(level)).init(),
+            Output::Json => registry.with(lines.json().with_filter(wanted()).with_filter(level)).init(),
+        }
+        Self::default()
     }
 
     /// Moves the log into an install directory, if it has a place for it. A log that cannot be written (a directory of

@@ -130,7 +130,7 @@ fn bare(name: String) -> Vm {
         role: String::new(),
         cluster_id: String::new(),
         template: String::new(),
-        storage_domain_id: String::new(),
+        storage_domain_id: None,
         vnic_profile_id: None,
         size: Size::InstanceType(String::new()),
         os_disk_gib: 0,

@@ -8,6 +8,7 @@
 //! | [`plan()`] | every name, size and order, decided without asking anybody |
 //! | [`Binder`] | makes the steps of a plan act: tag, affinity group, template, machine |
 //! | [`Machines`] | the machine verbs, for the installer and for the controller |
+//! | [`Provider`] | provider specs and credentials, for the controller |
 //! | [`Discovery`] | finds what carries a cluster's [`Mark`], whoever made it |
 
 pub mod client;
@@ -20,6 +21,7 @@ mod machines;
 mod mark;
 mod plan;
 mod preflight;
+mod provider;
 mod site;
 mod steps;
 mod survey;
@@ -36,5 +38,6 @@ pub use machines::{Machines, Size, Vm};
 pub use mark::Mark;
 pub use plan::{Facts, Stage, bootstrap_step, plan};
 pub use preflight::{LocalNetwork, Preflight, Surroundings, preflight};
+pub use provider::Provider;
 pub use steps::{AffinityGroup, Binder, Desired, Inputs, Tag, Template as OwnTemplate};
 pub use survey::Survey;

@@ -183,7 +183,7 @@ impl Planner<'_> {
             role: pool.name.clone(),
             cluster_id: self.platform.ovirt_cluster_id.to_string(),
             template: self.platform.template_name(self.mark.infra_id().as_str()),
-            storage_domain_id: self.platform.ovirt_storage_domain_id.to_string(),
+            storage_domain_id: Some(self.platform.ovirt_storage_domain_id.to_string()),
             vnic_profile_id: self.facts.vnic_profile_id.clone(),
             size: match resolved.size {
                 PoolSize::InstanceType(id) => Size::InstanceType(id.to_string()),

@@ -11,7 +11,7 @@ use url::Url;
 use crate::Error;
 
 /// Where the API is if nobody says otherwise.
-const API: &str = "https://api.equinix.com/metal/v1";
+pub(crate) const API: &str = "https://api.equinix.com/metal/v1";
 
 /// The API key, and where the API is.
 #[derive(Clone, Debug)]

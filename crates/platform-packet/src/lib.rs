@@ -9,6 +9,7 @@
 //! | [`boot`] | what machines boot from the network, and how the bootstrap machine finds its config |
 //! | [`Binder`] | makes the steps of a plan act: project, key, addresses, networks, machines, endpoint |
 //! | [`Machines`] | the machine verbs, for the installer and for the controller |
+//! | [`Provider`] | what the machine controller needs |
 //! | [`Discovery`] | finds what carries a cluster's [`Mark`], whoever made it |
 
 pub mod boot;
@@ -20,6 +21,7 @@ mod machines;
 mod mark;
 mod plan;
 mod preflight;
+mod provider;
 mod site;
 mod steps;
 
@@ -31,5 +33,6 @@ pub use machines::{Candidate, Device, Machines, Price};
 pub use mark::Mark;
 pub use plan::{Facts, Stage, bootstrap_step, endpoint_source, plan, record_sources};
 pub use preflight::{Preflight, preflight};
+pub use provider::Provider;
 pub use site::{Project, Site};
 pub use steps::{Addresses, Binder, ControlPlane, Desired, Inputs, Led, Network, ProjectStep, Target};

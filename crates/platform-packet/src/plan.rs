@@ -149,7 +149,6 @@ impl Planner<'_> {
             && self.platform.endpoint != Endpoint::DnsRoundRobin
         {
             for (name, given) in [("api", self.platform.api_address), ("ingress", self.platform.ingress_address)] {
-                let given = given.map(IpAddr::V4);
                 steps.push(self.addresses(elastic(name).as_str(), name, "public_ipv4", 1, given, needs.clone()));
             }
             if self.platform.endpoint == Endpoint::Bgp {
@@ -230,6 +229,7 @@ impl Planner<'_> {
                 Os::Ipxe(_) => "custom_ipxe".to_owned(),
                 Os::Slug(slug) => slug.clone(),
             },
+            script_url: None,
             tags: self.mark.tags(name, &self.platform.tags),
             billing_cycle: self.platform.billing_cycle.name().to_owned(),
             public_ipv4: settings.public_ipv4,

@@ -7,6 +7,7 @@ mod files;
 mod infra_id;
 mod machines;
 mod preflight;
+mod provider;
 mod step;
 pub mod survey;
 
@@ -17,4 +18,5 @@ pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};
 pub use machines::{Machine, MachineSpec, Machines, Power, PowerState, Progress};
 pub use preflight::{Finding, Verdict};
+pub use provider::{Connection, Endpoint, MachineProvider, ProviderCredentials, WantedMachine, same_provider_id};
 pub use step::{Bind, Context, Discover, Kind, Outputs, Step, StepError, StepId, StepSpec};

@@ -3,6 +3,7 @@
 //! A platform crate implements [`Fixture`] over its simulator and puts its plan through the generic suites:
 //! [`repeat_every_step`], [`fail_at_every_step`], [`kill_at_every_step`], [`kill_every_removal`].
 
+mod control_plane;
 mod fixture;
 mod https;
 mod interrupt;
@@ -12,6 +13,7 @@ mod relay;
 mod scripted;
 mod suites;
 
+pub use control_plane::{ControlPlane, certificate_request};
 pub use fixture::{Fixture, World};
 pub use https::{Authority, HttpsServer};
 pub use scripted::{ScriptedPrompter, Step};

@@ -8,9 +8,12 @@ use futures::future::join_all;
 use serde_json::Value;
 
 use crate::cluster::{Cluster, config_server};
+use crate::waiting::until;
 
 /// Machines that boot at once.
 const CROWD: usize = 1000;
+/// What a machine joins with.
+const KUBEADM: &str = "/etc/landfall/kubeadm.yaml";
 
 /// The pointer config of a role: what a machine is given to ask with.
 struct Pointer {
@@ -25,13 +28,88 @@ impl Pointer {
         let source = &config["ignition"]["config"]["merge"][0];
         let token = source["httpHeaders"][0]["value"].as_str().context("the pointer config has no token")?;
         let authority = config["ignition"]["security"]["tls"]["certificateAuthorities"][0]["source"].as_str();
-        let url = authority.context("the pointer config pins no authority")?;
-        let url = data_url::DataUrl::process(url).map_err(|error| anyhow::anyhow!("{error:?}"))?;
-        let (compressed, _) = url.decode_to_vec().map_err(|error| anyhow::anyhow!("{error:?}"))?;
-        let mut authority = String::new();
-        flate2::read::GzDecoder::new(compressed.as_slice()).read_to_string(&mut authority)?;
+        let authority = inline(authority.context("the pointer config pins no authority")?)?;
         Ok(Self { authority, token: token.to_owned() })
     }
+
+    /// What a machine with this pointer gets.
+    async fn fetch(&self, role: &str) -> anyhow::Result<Value> {
+        let headers =
+            [("accept", "application/vnd.coreos.ignition+json;version=3.3.0"), ("authorization", self.token.as_str())];
+        let answer = config_server(&self.authority)?.send("GET", &format!("/config/{role}"), &headers, "").await?;
+        ensure!(answer.status == 200, "a {role} got {}", answer.status);
+        Ok(serde_json::from_slice(&answer.body)?)
+    }
+}
+
+/// The text in a data URL, as Ignition reads it.
+fn inline(url: &str) -> anyhow::Result<String> {
+    let url = data_url::DataUrl::process(url).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let (bytes, _) = url.decode_to_vec().map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let mut text = String::new();
+    match flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(_) => Ok(String::from_utf8(bytes)?),
+    }
+}
+
+/// The file of a config that begins like this, with its contents.
+fn file(config: &Value, path: &str) -> anyhow::Result<String> {
+    let files = config["storage"]["files"].as_array().context("the config has no files")?;
+    let file = files.iter().find(|file| file["path"] == path).with_context(|| format!("no {path} is served"))?;
+    inline(file["contents"]["source"].as_str().unwrap_or_default())
+}
+
+/// The id of the token with which a worker would join.
+fn join_token(config: &Value) -> anyhow::Result<String> {
+    let text = file(config, KUBEADM)?;
+    // One JSON document a line, or YAML as the installer wrote it: the token is behind its name in both.
+    let (_, rest) =
+        text.split_once("token\":\"").or_else(|| text.split_once("token: ")).context("no token is served")?;
+    Ok(rest.chars().take_while(char::is_ascii_alphanumeric).collect())
+}
+
+/// What is served follows the cluster: a token that was revoked is replaced by one that is valid, and an administrator's own
+/// config is served in the place of the installer's.
+pub(crate) async fn current(cluster: &Cluster<'_>) -> anyhow::Result<String> {
+    let worker = Pointer::read(cluster, "worker")?;
+    let before = worker.fetch("worker").await?;
+    let type_of_tokens = "--field-selector=type=bootstrap.kubernetes.io/token";
+    cluster.kubectl(&["delete", "secrets", "--namespace=kube-system", type_of_tokens]).await?;
+    let began = Instant::now();
+    let (old, new) = until("a token that is valid", Duration::from_mins(1), || async {
+        let (old, new) = (join_token(&before)?, join_token(&worker.fetch("worker").await?)?);
+        ensure!(old != new, "the revoked token {old} is handed out");
+        cluster.kubectl(&["get", "secret", "--namespace=kube-system", &format!("bootstrap-token-{new}")]).await?;
+        Ok((old, new))
+    })
+    .await?;
+    let replaced = began.elapsed().as_secs_f64();
+
+    let mut own = before;
+    let added = serde_json::json!({ "path": "/etc/motd", "contents": { "source": "data:,ours" }, "overwrite": true });
+    own["storage"]["files"].as_array_mut().context("the config has no files")?.push(added);
+    let path = cluster.lab.home().join("worker.ign");
+    std::fs::write(&path, own.to_string())?;
+    let from = format!("--from-file=config.ign={}", path.display());
+    let secret = ["secret", "landfall-config-worker", "--namespace=kube-system"];
+    cluster.kubectl(&[&["create", "secret", "generic"], &secret[1..], &[from.as_str()]].concat()).await?;
+    until("the administrator's own config", Duration::from_mins(1), || async {
+        let served = worker.fetch("worker").await?;
+        ensure!(file(&served, "/etc/motd")? == "ours", "another file is served");
+        ensure!(join_token(&served)? == new, "a token from before is served");
+        Ok(())
+    })
+    .await?;
+    cluster.kubectl(&[&["delete"], &secret[..]].concat()).await?;
+    until("the installer's config again", Duration::from_mins(1), || async {
+        ensure!(file(&worker.fetch("worker").await?, "/etc/motd").is_err(), "the deleted config is served");
+        Ok(())
+    })
+    .await?;
+    Ok(format!(
+        "token {old} was deleted, {new} was handed out {replaced:.1} s later; a config of the user's own was served"
+    ))
 }
 
 /// Machines without the right token get nothing; those with it get their config. The token of masters has ended with the

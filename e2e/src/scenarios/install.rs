@@ -11,10 +11,32 @@ use crate::waiting::until;
 pub(crate) async fn run(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     configure(cluster).await?;
     let began = Instant::now();
-    cluster.landfall(&["create", "cluster"]).await?;
+    let create = ["create", "cluster"];
+    let (created, seen) = futures::join!(cluster.landfall(&create), from_outside(cluster));
+    created?;
     let took = began.elapsed().as_secs_f64();
+    let seen = seen?;
     let holder = judge(cluster).await?;
-    Ok(format!("cluster ready after {took:.1} s; {holder} has the API's address"))
+    Ok(format!("cluster ready after {took:.1} s; {holder} has the API's address; seen from outside: {seen}"))
+}
+
+/// What `landfall status` says about the bootstrap machine while it is at work: the first word, before there is an API, and
+/// one from later.
+async fn from_outside(cluster: &Cluster<'_>) -> anyhow::Result<String> {
+    let first = steps_beyond(cluster, "").await?;
+    ensure!(first.ends_with("/10"), "the bootstrap machine has {first} steps");
+    let later = steps_beyond(cluster, &first).await?;
+    Ok(format!("{first} steps, then {later}"))
+}
+
+/// How many steps the bootstrap machine has done, once it is another number than `past`.
+async fn steps_beyond(cluster: &Cluster<'_>, past: &str) -> anyhow::Result<String> {
+    until("word from the bootstrap machine", Duration::from_mins(3), || async {
+        let status = cluster.status().await?;
+        let steps = status["bootstrap"]["steps"].as_str().filter(|steps| *steps != past);
+        steps.map(str::to_owned).with_context(|| format!("it says {}", status["bootstrap"]))
+    })
+    .await
 }
 
 /// Installs another cluster, whose bootstrap machine is rebooted as soon as its API has answered, and destroys it.

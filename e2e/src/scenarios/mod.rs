@@ -4,6 +4,7 @@ mod config_server;
 mod fail_over;
 mod install;
 mod remove;
+mod renewal;
 mod workload;
 
 use futures::future::BoxFuture;
@@ -20,11 +21,13 @@ pub(crate) struct Scenario {
 }
 
 /// All scenarios. After the first cluster is destroyed comes what needs one of its own.
-pub(crate) const SCENARIOS: [Scenario; 12] = [
+pub(crate) const SCENARIOS: [Scenario; 14] = [
     Scenario { name: "install", always: true, run: |cluster| Box::pin(install::run(cluster)) },
     Scenario { name: "workload", always: false, run: |cluster| Box::pin(workload::run(cluster)) },
     Scenario { name: "config-server", always: false, run: |cluster| Box::pin(config_server::refusals(cluster)) },
+    Scenario { name: "config-server-current", always: false, run: |cluster| Box::pin(config_server::current(cluster)) },
     Scenario { name: "config-server-crowd", always: false, run: |cluster| Box::pin(config_server::crowd(cluster)) },
+    Scenario { name: "renewal", always: false, run: |cluster| Box::pin(renewal::run(cluster)) },
     Scenario { name: "kill-haproxy", always: false, run: |cluster| Box::pin(fail_over::haproxy(cluster)) },
     Scenario { name: "kill-apiserver", always: false, run: |cluster| Box::pin(fail_over::api_server(cluster)) },
     Scenario { name: "kill-keepalived", always: false, run: |cluster| Box::pin(fail_over::keepalived(cluster)) },

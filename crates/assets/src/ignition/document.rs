@@ -1,9 +1,10 @@
 //! The one place that knows the types of the Ignition spec.
 
-use std::io::Write;
+use std::io::{Read as _, Write as _};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use flate2::{Compression, write::GzEncoder};
+use data_url::DataUrl;
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use ignition_config::{
     Config,
     v3_3::{
@@ -81,6 +82,30 @@ impl Document {
         }
     }
 
+    /// Puts other contents in the place of a text file's own; `rewrite` is given what is there. Nothing happens if the config
+    /// has no such file, or has it from elsewhere.
+    pub(super) fn rewrite_file<E>(
+        &mut self,
+        path: &str,
+        rewrite: impl FnOnce(&str) -> Result<String, E>,
+    ) -> Result<(), E> {
+        let files = self.0.storage.iter_mut().flat_map(|storage| &mut storage.files).flatten();
+        for resource in files.filter(|file| file.path == path).filter_map(|file| file.contents.as_mut()) {
+            if let Some(text) = text(resource) {
+                *resource = inline(rewrite(&text)?.as_bytes());
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a file, if there is one at this path.
+    pub(super) fn forget(&mut self, path: &str) {
+        if let Some(files) = self.0.storage.as_mut().and_then(|storage| storage.files.as_mut()) {
+            files.retain(|file| file.path != path);
+        }
+    }
+
     /// As JSON without the many fields that are not set.
     pub(super) fn to_json(&self, name: &str) -> Result<Vec<u8>, Error> {
         let mut json =
@@ -142,4 +167,15 @@ fn inline(bytes: &[u8]) -> Resource {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing to memory cannot fail");
     Resource { source: data_url(&compressed), compression: Some("gzip".to_owned()), ..Resource::default() }
+}
+
+/// What [`inline`] made of a text, or somebody else who edited the config.
+fn text(resource: &Resource) -> Option<String> {
+    let (bytes, _) = DataUrl::process(resource.source.as_deref()?).ok()?.decode_to_vec().ok()?;
+    if resource.compression.as_deref() != Some("gzip") {
+        return String::from_utf8(bytes).ok();
+    }
+    let mut text = String::new();
+    GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).ok()?;
+    Some(text)
 }

@@ -4,7 +4,9 @@ mod configs;
 mod document;
 mod machine;
 mod pointer;
+mod served;
 
 pub(crate) use configs::render;
 pub use configs::{ignition_configs, served_config};
-pub use pointer::{pointer_config, with_hostname};
+pub use pointer::{pointer_config, with_files, with_hostname};
+pub use served::with_text_file;

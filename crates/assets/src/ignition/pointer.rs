@@ -5,7 +5,6 @@ use landfall_config::Role;
 use super::document::Document;
 use crate::{
     Cluster, Error, Secrets,
-    cluster::CONFIG_SERVER_PORT,
     node::{NodeConfig, NodeFile},
 };
 
@@ -16,7 +15,7 @@ pub(crate) const TOKEN_HEADER: &str = "Authorization";
 pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     let mut document = Document::default();
     document.reach_outside(cluster);
-    let url = format!("https://{}:{CONFIG_SERVER_PORT}/config/{}", cluster.internal_host(), role.name());
+    let url = format!("https://{}/config/{}", cluster.config_server_endpoint(), role.name());
     document.merge(&url, (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
     document.trust(secrets.cluster_ca().certificate());
     document.to_json(&format!("{}.ign", role.name()))
@@ -27,8 +26,14 @@ pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> R
 /// All machines of a role share a pointer config, so the name cannot be there from the beginning; and some platforms put a
 /// name into it by themselves in a form that is not of this spec, unless they find one. `name` of the config is for errors.
 pub fn with_hostname(name: &str, pointer: &[u8], hostname: &str) -> Result<Vec<u8>, Error> {
-    let mut document = Document::parse(name, pointer)?;
-    document
-        .add(NodeConfig { files: vec![NodeFile::public("/etc/hostname", format!("{hostname}\n"))], units: Vec::new() });
+    with_files(name, pointer, vec![NodeFile::public("/etc/hostname", format!("{hostname}\n"))])
+}
+
+/// A config with files that only one machine has, in the place of any that all of its kind have. `name` of the config is for
+/// errors.
+pub fn with_files(name: &str, config: &[u8], files: Vec<NodeFile>) -> Result<Vec<u8>, Error> {
+    let mut document = Document::parse(name, config)?;
+    files.iter().for_each(|file| document.forget(&file.path));
+    document.add(NodeConfig { files, units: Vec::new() });
     document.to_json(name)
 }

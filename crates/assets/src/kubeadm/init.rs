@@ -18,9 +18,9 @@ pub(super) fn configuration(cluster: &Cluster<'_>, secrets: &Secrets) -> Value {
         "kind": "InitConfiguration",
         "bootstrapTokens": [
             token(secrets, Role::Master, "Masters join during the installation", "24h0m0s"),
-            // Workers are made whenever somebody scales a MachineSet, so their token does not end by itself. It is stopped
-            // like every kubeadm token, by deleting its Secret in kube-system.
-            token(secrets, Role::Worker, "Workers join at any time", "0s"),
+            // Workers are made whenever somebody scales a MachineSet. The masters' config servers hand out a token that is
+            // valid then, and make one when there is none.
+            token(secrets, Role::Worker, "Workers join after the installation", "24h0m0s"),
         ],
         "certificateKey": secrets.certificate_key().expose(),
         "nodeRegistration": registration,

@@ -2,7 +2,7 @@
 
 use landfall_config::{
     MachinePool, Role,
-    packet::{Os, Platform},
+    packet::{Endpoint, Os, Platform},
 };
 use serde_json::{Value, json};
 
@@ -17,7 +17,6 @@ pub(super) fn provider_spec(cluster: &Cluster<'_>, platform: &Platform, pool: &M
         "kind": "PacketMachineProviderSpec",
         "userDataSecret": { "name": user_data::secret_name(role) },
         "credentialsSecret": { "name": credentials::secret_name(cluster) },
-        "projectID": platform.project,
         "machineTypes": resolved.plans,
         "os": match &platform.os {
             Os::Ipxe(_) => "custom_ipxe",
@@ -27,7 +26,12 @@ pub(super) fn provider_spec(cluster: &Cluster<'_>, platform: &Platform, pool: &M
         "tags": platform.tags,
         "ipv6": platform.ipv6,
         "publicIPv4": resolved.public_ipv4,
-        "virtualNetworks": platform.virtual_networks.iter().map(|network| &network.name).collect::<Vec<_>>(),
+        "virtualNetworks": platform
+            .virtual_networks
+            .iter()
+            .map(|network| network.id.map_or_else(|| network.name.clone(), |id| id.to_string()))
+            .collect::<Vec<_>>(),
+        "bgp": platform.endpoint == Endpoint::Bgp,
     });
     for (key, value) in [
         ("metros", json!(platform.metros)),

@@ -14,8 +14,8 @@ pub(super) const BALANCER_BACKENDS_PORT: u16 = 9454;
 pub(crate) fn vip_facts(cluster: &Cluster<'_>) -> Option<VipFacts> {
     let router_ids = router_ids(cluster)?;
     Some(VipFacts {
-        api: cluster.config.api_vips(),
-        ingress: cluster.config.ingress_vips(),
+        api: cluster.config.api_vips().to_vec(),
+        ingress: cluster.config.ingress_vips().to_vec(),
         api_router_id: router_ids.api,
         ingress_router_id: router_ids.ingress,
         balancer_port: BALANCER_PORT,

@@ -145,9 +145,9 @@ fn point_at_virtual_address(
     state: &State,
     version: &VersionInfo,
 ) -> Result<(), Error> {
-    let addresses = if cluster.manages_endpoint() { cluster.config.api_vips() } else { Vec::new() };
+    let addresses: &[_] = if cluster.manages_endpoint() { cluster.config.api_vips() } else { &[] };
     if !addresses.is_empty() {
-        let certificate = config_server::certificate(&state.root_ca()?, &state.config_server()?, &addresses)?;
+        let certificate = config_server::certificate(&state.root_ca()?, &state.config_server()?, addresses)?;
         let secret = &rendered(files, CONFIG_SERVER_SECRET, version)?.contents;
         let secret =
             manifest::with_secret_value(CONFIG_SERVER_SECRET, secret, "tls.crt", |_| Ok(certificate.into_bytes()))?;

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use rcgen::Issuer;
-use sha2::{Digest, Sha256};
 
 use super::{
     PrivateKey, expiry,
@@ -52,8 +51,7 @@ impl Authority {
 
     /// The public key pin in kubeadm's spelling: SHA-256 of the public key info.
     pub fn public_key_pin(&self) -> String {
-        let info = rcgen::PublicKeyData::subject_public_key_info(self.key.pair());
-        format!("sha256:{}", crate::hex::encode(&Sha256::digest(info)))
+        super::pins::pin(&rcgen::PublicKeyData::subject_public_key_info(self.key.pair()))
     }
 
     pub(super) fn sign(

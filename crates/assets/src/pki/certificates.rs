@@ -39,7 +39,8 @@ impl Certificates {
             let expiry = certificate_expiry(pem.as_bytes())?;
             Ok(IssuedCertificate { pem, expiry })
         };
-        let served = Purpose::Server { names: vec![cluster.api_int_name()], addresses: cluster.config.api_vips() };
+        let served =
+            Purpose::Server { names: vec![cluster.api_int_name()], addresses: cluster.config.api_vips().to_vec() };
         Ok(Self {
             config_server: issue("landfall-config-server", served, secrets.config_server_key())?,
             admin: issue("landfall-admin", Purpose::Client { organisation: ADMIN_GROUP }, secrets.admin_key())?,

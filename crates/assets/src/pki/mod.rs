@@ -4,6 +4,7 @@ mod authority;
 mod certificates;
 mod expiry;
 mod key;
+mod pins;
 mod profile;
 mod reissue;
 
@@ -11,4 +12,5 @@ pub use authority::Authority;
 pub use certificates::{Certificates, IssuedCertificate};
 pub use expiry::{Expiry, certificate_expiry};
 pub use key::PrivateKey;
+pub use pins::public_key_pins;
 pub use reissue::Reissue;

@@ -19,7 +19,7 @@ impl Token {
     }
 
     /// In the form that kubeadm asks for: an id of 6 and a secret of 16 lower case letters and digits.
-    pub(super) fn bootstrap(rng: &mut impl Rng) -> Self {
+    pub fn bootstrap(rng: &mut impl Rng) -> Self {
         const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
         let mut text = |length| -> String {
             (0..length).map(|_| char::from(ALPHABET[rng.random_range(0..ALPHABET.len())])).collect()

@@ -15,11 +15,6 @@ pub(crate) struct Cidr(#[expect(dead_code, reason = "stands for a type in the sc
 #[schemars(inline, extend("format" = "ip"))]
 pub(crate) struct Ip(#[expect(dead_code, reason = "stands for a type in the schema, never made")] String);
 
-/// An IPv4 address.
-#[derive(JsonSchema)]
-#[schemars(inline, extend("format" = "ipv4"))]
-pub(crate) struct Ipv4(#[expect(dead_code, reason = "stands for a type in the schema, never made")] String);
-
 /// An id of the engine.
 #[derive(JsonSchema)]
 #[schemars(inline, extend("format" = "uuid"))]

@@ -1,6 +1,6 @@
 //! The Packet (Equinix Metal) section.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,13 +47,13 @@ pub struct Platform {
     /// Elastic address for the API that the project has reserved already. It stays when the cluster is destroyed. Default: one
     /// is reserved for the cluster, and its DNS records are made when it is known, which needs `dns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<format::Ipv4>")]
-    pub api_address: Option<Ipv4Addr>,
+    #[schemars(with = "Option<format::Ip>")]
+    pub api_address: Option<IpAddr>,
 
     /// Elastic address for the ingress, as `apiAddress`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<format::Ipv4>")]
-    pub ingress_address: Option<Ipv4Addr>,
+    #[schemars(with = "Option<format::Ip>")]
+    pub ingress_address: Option<IpAddr>,
 
     /// Further blocks of addresses to reserve for the cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -58,6 +58,11 @@ fn endpoint(config: &InstallConfig, packet: &packet::Platform, report: &mut Repo
             report.problem(Problem::new(at(field), "must be left out: with dnsRoundRobin there is no such address"));
         }
     }
+    for (field, address) in given.iter().filter_map(|(field, address)| Some((field, (*address)?))) {
+        if address.is_ipv6() {
+            report.problem(Problem::new(at(field), "must be an IPv4 address: elastic addresses are").value(address));
+        }
+    }
     // Addresses that are not known yet, and those of machines, can only be told by names.
     let late = packet.endpoint == Endpoint::DnsRoundRobin || given.iter().any(|(_, address)| address.is_none());
     match &config.dns {

@@ -1,6 +1,7 @@
 //! What the commands share that work on a cluster: its platform, its journal, its progress.
 
 mod asset_host;
+mod bootstrap;
 mod control_plane;
 mod ending;
 mod platform;
@@ -10,8 +11,9 @@ mod public_dns;
 mod waiting;
 
 pub(crate) use asset_host::Boot;
+pub(crate) use bootstrap::bootstrap_progress;
 pub(crate) use ending::ClusterError;
-pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, require_credentials, site};
+pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, providers, require_credentials, site};
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
 pub(crate) use public_dns::{PublicDns, binder as dns_binder};

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use landfall_config::{InstallConfig, packet::Location};
 use landfall_dns::Probe;
 use landfall_engine::{Plan, PlanError};
-use landfall_platform::{Bind, Discover, Environment, Finding, InfraId, Machines, StepId};
+use landfall_platform::{Bind, Discover, Environment, Finding, InfraId, MachineProvider, Machines, StepId};
 use landfall_platform_ovirt as ovirt;
 use landfall_platform_packet as packet;
 use landfall_wire::Limits;
@@ -159,6 +159,11 @@ fn on_packet(
         secret,
         connection: Connection::Packet(site),
     })
+}
+
+/// All platforms, for the machine controller.
+pub(crate) fn providers() -> Vec<Arc<dyn MachineProvider>> {
+    vec![Arc::new(ovirt::Provider), Arc::new(packet::Provider)]
 }
 
 /// An error if there are no credentials for the platform with the given name: it is known before anything is written.

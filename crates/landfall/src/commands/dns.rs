@@ -4,10 +4,11 @@ use std::{fmt, sync::Arc};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use landfall_assets::Cluster;
 use landfall_config::InstallConfig;
 use landfall_dns::{Binder, Probe, is_dns, manual};
 use landfall_engine::{Journal, Options, PlanBuilder, Record, RetryPolicy, apply, destroy, retire};
-use landfall_platform::{Finding, InfraId, StepId};
+use landfall_platform::{Finding, InfraId, StepId, StepSpec};
 use landfall_workdir::{INSTALL_CONFIG, WorkDir};
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use crate::{
     context::Context,
     error::Error,
     printer::Report,
-    stages::Source,
+    stages::{KitSource, Source},
 };
 
 /// Look after the public DNS records of a cluster, and nothing else.
@@ -75,10 +76,7 @@ struct Ended<'a> {
 pub(crate) fn run(command: &Dns, context: &Context) -> anyhow::Result<()> {
     match command {
         Dns::Check(args) => check(args, context),
-        Dns::Apply => {
-            let progress = Arc::new(Progress::new(context));
-            make(context, &progress).inspect_err(|error| progress.failed(error))
-        }
+        Dns::Apply => apply_records(context, |_| Ok(Vec::new())),
         Dns::Remove(args) => {
             let progress = Arc::new(Progress::new(context));
             remove(args, context, &progress).inspect_err(|error| progress.failed(error))
@@ -122,14 +120,36 @@ fn known_id(dir: &WorkDir) -> anyhow::Result<InfraId> {
     Ok(identity.infra_id)
 }
 
-fn make(context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
+/// Makes the records of the cluster and of the machines in the inventory of its kit.
+pub(crate) fn apply_with_machines(context: &Context) -> anyhow::Result<()> {
+    apply_records(context, |records| {
+        let dir = WorkDir::open(&context.globals.dir)?;
+        let cluster = Cluster { config: &records.config, infra_id: &records.infra_id };
+        let kit = KitSource::read(&dir, &cluster)?;
+        let machines = kit.inventory.machines.into_iter().map(|machine| (machine.name, machine.addresses));
+        let machines: Vec<_> = machines.collect();
+        Ok(landfall_dns::machine_steps(&records.config, &records.dns.service, &machines)?)
+    })
+}
+
+/// Makes the records of the cluster, and others with them.
+fn apply_records(context: &Context, others: impl Fn(&Records) -> anyhow::Result<Vec<StepSpec>>) -> anyhow::Result<()> {
+    let progress = Arc::new(Progress::new(context));
+    make(context, &progress, others).inspect_err(|error| progress.failed(error))
+}
+
+fn make(
+    context: &Context,
+    progress: &Arc<Progress>,
+    others: impl Fn(&Records) -> anyhow::Result<Vec<StepSpec>>,
+) -> anyhow::Result<()> {
     let dir = WorkDir::open(&context.globals.dir)?;
     let records = Records::new(&dir, known_id(&dir)?, context)?;
     let options = options(&records.config, context, progress)?;
     let locked = dir.lock(&context.holder())?;
     let journal = Journal::open(&locked.dir().path(JOURNAL), &records.infra_id)?;
     let mut builder = PlanBuilder::default();
-    for step in records.dns.steps(&records.config, None)? {
+    for step in records.dns.steps(&records.config, None)?.into_iter().chain(others(&records)?) {
         builder.step(step);
     }
     let plan = builder.build().context("the plan of the records is not sound")?;

@@ -16,7 +16,7 @@ use landfall_workdir::{LOG, WorkDir};
 
 use self::{bundle::Bundle, machines::Shell, scrub::Scrub};
 use crate::{
-    cluster::{JOURNAL, Site, api},
+    cluster::{JOURNAL, Site, api, bootstrap_progress},
     context::Context,
     stages::Source,
 };
@@ -63,6 +63,8 @@ pub(crate) async fn gather(
     let text = found.as_ref().map(|found| serde_json::to_vec_pretty(found).unwrap_or_default());
     bundle.add("platform/machines.json", text.map_err(|error| anyhow::anyhow!("{error:#}")));
     let found = found.unwrap_or_default();
+    let said = bootstrap_progress(dir).await.and_then(|said| Ok(serde_json::to_vec_pretty(&said)?));
+    bundle.add("bootstrap.json", said);
     cluster(dir, &mut bundle).await;
     let shell = Shell::new(hosts.key.clone())?;
     for (name, output) in shell.ask(&addresses(&found, infra_id, hosts)).await {

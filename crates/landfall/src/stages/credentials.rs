@@ -1,7 +1,10 @@
 //! The platform's credentials, for the machine controller in the cluster.
 
 use landfall_assets::Credentials;
-use landfall_config::Platform;
+use landfall_config::{
+    Platform,
+    packet::{Endpoint, Platform as Section},
+};
 use landfall_platform::Environment;
 use landfall_platform_ovirt as ovirt;
 use landfall_platform_packet as packet;
@@ -20,7 +23,7 @@ pub(super) fn credentials(
 ) -> anyhow::Result<Option<Credentials>> {
     let found = match platform {
         Platform::Ovirt(_) => ovirt_credentials(environment, printer)?,
-        Platform::Packet(_) => packet_credentials(environment),
+        Platform::Packet(platform) => packet_credentials(platform, environment),
     };
     Ok(found
         .inspect_err(|reason| {
@@ -50,10 +53,21 @@ fn ovirt_credentials(environment: &Environment, printer: Printer) -> Result<Resu
 }
 
 /// The credentials for Packet, or why there are none.
-fn packet_credentials(environment: &Environment) -> Result<Credentials, String> {
+fn packet_credentials(platform: &Section, environment: &Environment) -> Result<Credentials, String> {
     let credentials = packet::Credentials::read(environment).map_err(|error| error.to_string())?;
-    let fields = [("api_key", credentials.key.expose_secret().to_owned()), ("api_url", credentials.api.to_string())];
-    Ok(fields.map(|(key, value)| (key.to_owned(), value)).into())
+    let bundle = match credentials.trust {
+        Trust::Only(bundle) => bundle,
+        Trust::System | Trust::Unverified => String::new(),
+    };
+    let fields = [
+        ("api_key", credentials.key.expose_secret().to_owned()),
+        ("api_url", credentials.api.to_string()),
+        ("ca_bundle", bundle),
+        ("project_id", platform.project.map(|id| id.to_string()).unwrap_or_default()),
+        ("api_address", platform.api_address.map(|address| address.to_string()).unwrap_or_default()),
+        ("endpoint", if platform.endpoint == Endpoint::Eip { "eip" } else { "" }.to_owned()),
+    ];
+    Ok(fields.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// The keys of the Secret that machine controllers for oVirt read.

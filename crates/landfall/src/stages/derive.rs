@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use landfall_assets::Credentials;
+use landfall_assets::{Cluster, Credentials};
 use landfall_config::InstallConfig;
 use landfall_platform::FileSet;
 use landfall_workdir::{Choices, Identity, Locked, Plan, Transaction};
@@ -11,6 +11,7 @@ use super::{
     Source, Target,
     credentials::credentials,
     desk::Desk,
+    kit::KitSource,
     kubernetes::Kubernetes,
     openshift::{MANIFESTS_STATE, Openshift, Program},
 };
@@ -74,9 +75,16 @@ pub(crate) fn derive(
     if target >= Target::IgnitionConfigs {
         plans.push(renderer.ignition_configs(&desk, &plans[0].effective())?);
     }
+    let identity = renderer.identity().cloned();
+    let mut inventory = None;
+    if let (Target::Kit, Some(identity)) = (target, &identity) {
+        let cluster = Cluster { config, infra_id: &identity.infra_id };
+        let kit = KitSource::read(dir, &cluster)?;
+        plans.push(kit.plan(&desk, &cluster, source.inputs(), &plans[1].effective())?);
+        inventory = kit.new;
+    }
     check_names(choices, &plans)?;
 
-    let identity = renderer.identity().cloned();
     let mut transaction = Transaction::begin(locked, context.now, env!("CARGO_PKG_VERSION"))?;
     for (path, file) in renderer.own_files().iter() {
         transaction.write(path, file.clone());
@@ -84,6 +92,9 @@ pub(crate) fn derive(
     // After the secrets: where there is an identity, they are complete.
     if let Some(identity) = identity.as_ref().filter(|_| before.is_none()) {
         transaction.identify(identity);
+    }
+    if let Some(file) = inventory {
+        transaction.write(landfall_upi::INVENTORY, file);
     }
     for plan in &plans {
         transaction.stage(plan);

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Where the secrets are kept.
-pub(super) const SECRETS: &str = ".landfall/secrets";
+pub(crate) const SECRETS: &str = ".landfall/secrets";
 
 /// Renders a cluster of distribution `kubernetes`.
 pub(super) struct Kubernetes<'a> {

@@ -4,6 +4,7 @@ mod certificates;
 mod credentials;
 mod derive;
 mod desk;
+mod kit;
 mod kubernetes;
 mod openshift;
 mod scratch;
@@ -12,6 +13,8 @@ mod standing;
 
 pub(crate) use certificates::{Certificate, certificates_in};
 pub(crate) use derive::{Derived, Request, derive};
+pub(crate) use kit::KitSource;
+pub(crate) use kubernetes::SECRETS;
 pub(crate) use source::Source;
 pub(crate) use standing::standings;
 
@@ -27,9 +30,13 @@ const OPENSHIFT_MANIFESTS: Stage =
 /// What the machines boot with, and what the user needs to reach the cluster.
 const IGNITION_CONFIGS: Stage = Stage { name: "ignition-configs", membership: Membership::Closed };
 
+/// What a user with DNS, DHCP and load balancer of their own needs.
+const KIT: Stage = Stage { name: "upi", membership: Membership::Closed };
+
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     Manifests,
     IgnitionConfigs,
+    Kit,
 }

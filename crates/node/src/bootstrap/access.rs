@@ -1,6 +1,6 @@
 //! Ways to the API that outlive the control plane of this machine.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use crate::{
     Error,
@@ -28,4 +28,9 @@ pub(super) fn local(machine: &Machine) -> Access {
 /// The API as everybody reaches it, wherever its address is.
 pub(super) fn endpoint(machine: &Machine) -> Access {
     Access::only(machine, &kept_admin_config(machine), false)
+}
+
+/// One server of the API, by the address that it listens on.
+pub(super) fn server(machine: &Machine, address: SocketAddr) -> Access {
+    Access::at(machine, &kept_admin_config(machine), address)
 }

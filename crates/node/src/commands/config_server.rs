@@ -6,9 +6,10 @@ use std::{
 };
 
 use anyhow::Context as _;
+use landfall_assets::MachineRole;
 use landfall_node::{
     bootstrap::PROGRESS_FILE,
-    config_server::{ConfigServer, DiskFiles, DiskIdentity, serve_with_identity},
+    config_server::{ConfigServer, Current, DiskFiles, DiskIdentity, serve_with_identity},
     machine::Machine,
 };
 use tokio::net::TcpListener;
@@ -20,11 +21,20 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let facts = machine.facts.config_server.as_ref().context("this machine serves no configs")?;
     let identity = Arc::new(DiskIdentity::new(&facts.certificate, &facts.key)?);
     let files = Arc::new(DiskFiles::new(facts, machine.state.join(PROGRESS_FILE)));
-    let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
     let listener = listen(machine.facts.api.config_server_port).await?;
     tracing::info!(address = %listener.local_addr()?, "serving configs");
-    serve_with_identity(listener, identity, server, stop::on_signal()?).await?;
-    Ok(())
+    let stop = stop::on_signal()?;
+    if machine.facts.role == MachineRole::Bootstrap || machine.facts.kubeadm.is_none() {
+        // Its configs are as old as the cluster, and there may be no cluster yet.
+        let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
+        return Ok(serve_with_identity(listener, identity, server, stop).await?);
+    }
+    let current = Arc::new(Current::new(Arc::clone(&files)));
+    let server = Arc::new(ConfigServer::new(Arc::clone(&current) as _, files));
+    tokio::select! {
+        ended = serve_with_identity(listener, identity, server, stop) => Ok(ended?),
+        () = current.keep(&machine) => Ok(()),
+    }
 }
 
 /// On all addresses of both families, or of one if the machine has IPv6 turned off.

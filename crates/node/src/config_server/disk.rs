@@ -36,6 +36,11 @@ impl DiskFiles {
         });
         Self { roles: files.collect(), progress }
     }
+
+    /// The roles that are served.
+    pub(super) fn roles(&self) -> impl Iterator<Item = &str> {
+        self.roles.keys().map(String::as_str)
+    }
 }
 
 impl Configs for DiskFiles {

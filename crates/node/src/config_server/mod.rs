@@ -8,14 +8,17 @@
 //! ready, and asking too often with a wrong token. What can never succeed answers 4xx.
 
 mod answer;
+mod current;
 mod disk;
 mod identity;
+mod join_token;
 mod negotiation;
 mod serve;
 mod throttle;
 mod tokens;
 
 pub use answer::{Answer, ConfigServer, Query};
+pub use current::Current;
 pub use disk::DiskFiles;
 pub use identity::DiskIdentity;
 pub use serve::{ServeError, Tls, serve, serve_with_identity};

@@ -6,6 +6,7 @@
 
 mod forward;
 mod handover;
+mod lookup;
 pub mod mdns;
 mod resolv_conf;
 mod respond;
@@ -15,6 +16,7 @@ mod zone;
 
 pub use forward::Forwarder;
 pub use handover::{Handover, Places, RESOLVED_DROPIN};
+pub use lookup::lookup;
 pub use resolv_conf::{ResolvConf, upstreams};
 pub use run::{run, self_test};
 pub use server::{Neighbours, serve};

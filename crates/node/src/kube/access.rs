@@ -35,6 +35,7 @@ pub struct Access {
 struct Way {
     kubeconfig: PathBuf,
     server: Option<Url>,
+    address: Option<IpAddr>,
 }
 
 impl Access {
@@ -44,7 +45,7 @@ impl Access {
         let local = local_server(machine.facts.api.port);
         let ways = [(ADMIN_CONFIG, Some(local)), (ADMIN_CONFIG, None), (KUBELET_CONFIG, None)];
         Self {
-            ways: ways.map(|(path, server)| Way { kubeconfig: path.into(), server }).into(),
+            ways: ways.map(|(path, server)| Way { kubeconfig: path.into(), server, address: None }).into(),
             virtual_addresses: machine.virtual_addresses(),
         }
     }
@@ -52,10 +53,18 @@ impl Access {
     /// One way only. `local` asks the API server of this machine instead of the one that the kubeconfig names.
     pub fn only(machine: &Machine, kubeconfig: &Path, local: bool) -> Self {
         let server = local.then(|| local_server(machine.facts.api.port));
-        Self {
-            ways: vec![Way { kubeconfig: kubeconfig.to_owned(), server }],
-            virtual_addresses: machine.virtual_addresses(),
-        }
+        Self::one(machine, Way { kubeconfig: kubeconfig.to_owned(), server, address: None })
+    }
+
+    /// Whoever listens at an address, who must show that it serves the cluster's API: it is called by the API's name.
+    pub fn at(machine: &Machine, kubeconfig: &Path, address: SocketAddr) -> Self {
+        let server = url(&machine.facts.api.internal_name, address.port());
+        let way = Way { kubeconfig: kubeconfig.to_owned(), server: Some(server), address: Some(address.ip()) };
+        Self::one(machine, way)
+    }
+
+    fn one(machine: &Machine, way: Way) -> Self {
+        Self { ways: vec![way], virtual_addresses: machine.virtual_addresses() }
     }
 
     /// All nodes of the cluster, by the first way that works.
@@ -143,19 +152,23 @@ impl Way {
         if let Some(server) = &self.server {
             kubeconfig.server = server.clone();
         }
-        Api::with_limits(&kubeconfig, None, LIMITS)
+        Api::with_limits(&kubeconfig, self.address, LIMITS)
     }
 }
 
 impl std::fmt::Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.kubeconfig.display())?;
-        self.server.iter().try_for_each(|server| write!(f, " at {server}"))
+        self.server.iter().try_for_each(|server| write!(f, " at {server}"))?;
+        self.address.iter().try_for_each(|address| write!(f, " on {address}"))
     }
 }
 
 /// The API server of this machine; its certificate is valid for the address.
 fn local_server(port: u16) -> Url {
-    let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
-    Url::parse(&format!("https://{address}/")).expect("an address and a port make a URL")
+    url(&Ipv4Addr::LOCALHOST.to_string(), port)
+}
+
+fn url(host: &str, port: u16) -> Url {
+    Url::parse(&format!("https://{host}:{port}/")).expect("a host and a port make a URL")
 }

@@ -16,6 +16,17 @@ pub struct Amendments<'a> {
     pub advertise: Option<IpAddr>,
     /// Phases of `kubeadm init` that are left out, besides those that the file leaves out.
     pub skip_phases: &'a [&'a str],
+    /// What the machine joins with, in the place of what the file says.
+    pub discovery: Option<&'a Discovery>,
+}
+
+/// What a machine joins with: it stays the same for as long as it is valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discovery {
+    /// The token, `id.secret`.
+    pub token: String,
+    /// The pins of the cluster's authorities.
+    pub pins: Vec<String>,
 }
 
 /// The configuration with amendments, in a form that kubeadm reads. What the file says already is kept. `path` is for errors.
@@ -30,8 +41,15 @@ pub fn amend(path: &Path, text: &str, amendments: Amendments<'_>) -> Result<Stri
                 advertise(&mut document, amendments.advertise);
                 skip(&mut document, amendments.skip_phases);
             }
-            Some("JoinConfiguration") if document.get("controlPlane").is_some() => {
-                advertise(&mut document["controlPlane"], amendments.advertise);
+            Some("JoinConfiguration") => {
+                if document.get("controlPlane").is_some() {
+                    advertise(&mut document["controlPlane"], amendments.advertise);
+                }
+                if let Some(discovery) = amendments.discovery {
+                    let section = &mut document["discovery"]["bootstrapToken"];
+                    section["token"] = discovery.token.as_str().into();
+                    section["caCertHashes"] = json!(discovery.pins);
+                }
             }
             _ => {}
         }
@@ -72,7 +90,11 @@ mod tests {
     const INIT: &str = "kind: InitConfiguration\nskipPhases: [addon/coredns]\nnodeRegistration: {name: \"no\"}\n---\nkind: ClusterConfiguration\n";
 
     fn amended(text: &str) -> Vec<Value> {
-        let amendments = Amendments { advertise: Some("198.51.100.20".parse().unwrap()), skip_phases: &["preflight"] };
+        let amendments = Amendments {
+            advertise: Some("198.51.100.20".parse().unwrap()),
+            skip_phases: &["preflight"],
+            discovery: None,
+        };
         let text = amend(Path::new("kubeadm.yaml"), text, amendments).unwrap();
         text.split("\n---\n").map(|document| serde_json::from_str(document).unwrap()).collect()
     }
@@ -94,6 +116,17 @@ mod tests {
             json!({ "certificateKey": "abc", "localAPIEndpoint": { "advertiseAddress": "198.51.100.20" } })
         );
         assert_eq!(amended("kind: JoinConfiguration\n")[0], json!({ "kind": "JoinConfiguration" }));
+    }
+
+    #[test]
+    fn a_machine_joins_with_what_is_valid_now() {
+        let stale = "kind: JoinConfiguration\ndiscovery: {bootstrapToken: {token: old.t, apiServerEndpoint: 'a:6443', caCertHashes: [x]}}\n";
+        let discovery = Discovery { token: "new.t".to_owned(), pins: vec!["sha256:1".to_owned()] };
+        let amendments = Amendments { discovery: Some(&discovery), ..Amendments::default() };
+        let text = amend(Path::new("kubeadm.yaml"), stale, amendments).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let expected = json!({ "token": "new.t", "apiServerEndpoint": "a:6443", "caCertHashes": ["sha256:1"] });
+        assert_eq!(document["discovery"]["bootstrapToken"], expected);
     }
 
     #[test]

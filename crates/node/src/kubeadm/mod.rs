@@ -4,4 +4,4 @@ mod commands;
 mod config;
 
 pub use commands::Kubeadm;
-pub use config::{Amendments, amend, kubelet_environment};
+pub use config::{Amendments, Discovery, amend, kubelet_environment};

@@ -39,11 +39,11 @@ pub fn certificate_files(kubernetes: &Path) -> Vec<CertificateFile> {
         .collect()
 }
 
-/// Whether less than a third of its time is left: months for an ordinary one, and still time enough for a short one.
+/// Whether no more than a third of its time is left: months for an ordinary one, and still time enough for a short one.
 pub fn is_due(expiry: &Expiry, now: Timestamp) -> bool {
     let whole = expiry.not_after.as_second() - expiry.not_before.as_second();
     let left = expiry.not_after.as_second() - now.as_second();
-    left < whole / 3
+    left <= whole / 3
 }
 
 fn expiry(path: &Path, is_kubeconfig: bool) -> Result<Expiry, String> {
@@ -83,6 +83,8 @@ mod tests {
         let expiry = Expiry { name: "kube-apiserver".to_owned(), not_before: at(0), not_after: at(360) };
         assert!(!is_due(&expiry, at(0)) && !is_due(&expiry, at(239)));
         assert!(is_due(&expiry, at(241)) && is_due(&expiry, at(400)));
+        let ended = Expiry { not_after: at(0), ..expiry };
+        assert!(is_due(&ended, at(0)), "one without any time is due at once");
     }
 
     #[test]

@@ -5,8 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
 
 mod failover;
+mod faults;
 mod masters;
 mod names;
 mod network;
 mod outage;
+mod reference;
 mod segment;

@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     outage::Probe,
+    reference,
     segment::{Segment, node},
 };
 
@@ -52,17 +53,29 @@ while True:
     time.sleep(0.05)
 ";
 
+/// Who configures keepalived and haproxy, and runs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settings {
+    /// `landfall-node`.
+    Landfall,
+    /// Nobody: fixed files with the reference installer's published settings.
+    #[allow(dead_code, reason = "for the benchmark, which shares this laboratory")]
+    Reference,
+}
+
 /// Three masters and a client on one segment.
 pub(crate) struct Masters {
     segment: Segment,
-    apis: Mutex<Vec<Child>>,
+    started: Mutex<Vec<Child>>,
+    /// Who configures the masters.
+    pub(crate) settings: Settings,
     /// The client.
     pub(crate) probe: Probe,
 }
 
 impl Masters {
     /// Brings everything up; none where that is not allowed.
-    pub(crate) fn start() -> Option<Self> {
+    pub(crate) fn start(settings: Settings) -> Option<Self> {
         let nodes: Vec<_> = (0..MASTERS).map(|master| node(&name(master), "master", &address(master), &[])).collect();
         let mut segment = Segment::start("master", &nodes)?;
         let pair = rcgen::generate_simple_self_signed(["api.demo.example.com".to_owned()]).unwrap();
@@ -76,12 +89,19 @@ impl Masters {
         }
         for master in 0..MASTERS {
             segment.connect(&short(master), &address(master));
-            segment.boot(&short(master), &name(master), "vip load-balancer");
+            match settings {
+                Settings::Landfall => segment.boot(&short(master), &name(master), "vip load-balancer"),
+                Settings::Reference => {
+                    let others: Vec<String> = (0..MASTERS).filter(|it| *it != master).map(address).collect();
+                    let run = reference::run(segment.directory(), &address(master), &others, VIP);
+                    segment.boot_with(&short(master), &name(master), &run);
+                }
+            }
         }
         segment.connect("c", "198.51.100.100");
         let script = segment.directory().join("client.py");
         let client = segment.inside("c", "python3").arg(script).arg(VIP).stdout(Stdio::piped()).spawn().unwrap();
-        let lab = Self { segment, apis: Mutex::default(), probe: Probe::follow(client) };
+        let lab = Self { segment, started: Mutex::default(), settings, probe: Probe::follow(client) };
         (0..MASTERS).for_each(|master| lab.start_api(master));
         Some(lab)
     }
@@ -136,18 +156,26 @@ impl Masters {
         self.segment.signal(&short(master), signal, |_| true);
     }
 
+    /// Starts the haproxy of a machine that nobody else starts again.
+    pub(crate) fn start_haproxy(&self, master: usize) {
+        let config = reference::haproxy_file(self.segment.directory(), &address(master));
+        let mut command = self.segment.inside(&short(master), "haproxy");
+        command.arg("-db").arg("-f").arg(config).stdout(Stdio::null()).stderr(Stdio::null());
+        self.started.lock().unwrap().push(command.spawn().unwrap());
+    }
+
     /// Starts a machine's API server.
     pub(crate) fn start_api(&self, master: usize) {
         let path = |name: &str| self.segment.directory().join(name);
         let mut command = self.segment.inside(&short(master), "python3");
         command.arg(path("api.py")).arg(path("tls.crt")).arg(path("tls.key")).stderr(Stdio::null());
-        self.apis.lock().unwrap().push(command.spawn().unwrap());
+        self.started.lock().unwrap().push(command.spawn().unwrap());
     }
 }
 
 impl Drop for Masters {
     fn drop(&mut self) {
-        for process in self.apis.get_mut().unwrap() {
+        for process in self.started.get_mut().unwrap() {
             let _ = process.kill();
             let _ = process.wait();
         }

@@ -21,9 +21,7 @@ mkdir -p /etc/landfall /var/lib/landfall /opt/landfall/bin /run/landfall
 cp "$PAYLOAD/node.json" /etc/landfall/; cp "$PAYLOAD/nodes.json" /var/lib/landfall/
 cp "$PAYLOAD"/check-* /opt/landfall/bin/; chmod +x /opt/landfall/bin/*
 hostname "$NAME"
-for command in $COMMANDS; do
-  "$PROGRAM" "$command" > "$LOGS/$command.log" 2>&1 &
-done
+eval "$RUN"
 wait
 "#;
 
@@ -81,6 +79,13 @@ impl Segment {
 
     /// Switches on a machine that is connected under a short name: a node that runs commands of `landfall-node`.
     pub(crate) fn boot(&mut self, name: &str, node: &str, commands: &str) {
+        let run =
+            format!("for command in {commands}; do \"$PROGRAM\" \"$command\" > \"$LOGS/$command.log\" 2>&1 & done");
+        self.boot_with(name, node, &run);
+    }
+
+    /// Switches on a machine that runs what a script starts in the background.
+    pub(crate) fn boot_with(&mut self, name: &str, node: &str, run: &str) {
         fs::create_dir(self.logs(name)).unwrap();
         let process = self
             .inside(name, "unshare")
@@ -88,7 +93,7 @@ impl Segment {
             .env("PAYLOAD", self.directory())
             .env("LOGS", self.logs(name))
             .env("NAME", node)
-            .env("COMMANDS", commands)
+            .env("RUN", run)
             .env("LANDFALL_MDNS", "1")
             .env("PROGRAM", env!("CARGO_BIN_EXE_landfall-node"))
             .spawn()

@@ -35,7 +35,7 @@ pub use session::{Client, probe};
 pub use storage_domain::{Storage, StorageDomain};
 pub(crate) use template::{BLANK, IGNITION_OS};
 pub use template::{Template, TemplateDetails};
-pub use vm::{Vm, VmStatus};
+pub use vm::{Topology, Vm, VmStatus};
 pub use vnic_profile::VnicProfile;
 
 /// A reference to another object.

@@ -19,6 +19,15 @@ pub struct Vm {
     /// Its state.
     #[serde(default)]
     pub status: VmStatus,
+    /// Its memory in bytes.
+    #[serde(default, deserialize_with = "super::number::required")]
+    pub memory: u64,
+    #[serde(default)]
+    os: Os,
+    #[serde(default)]
+    cpu: Cpu,
+    #[serde(default)]
+    initialization: Initialization,
     #[serde(default)]
     disk_attachments: DiskAttachments,
     #[serde(default)]
@@ -68,6 +77,50 @@ pub enum VmStatus {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
+struct Os {
+    #[serde(default, rename = "type")]
+    kind: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Cpu {
+    #[serde(default)]
+    topology: Topology,
+}
+
+/// Processors of a machine; their number is the product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Topology {
+    /// Sockets.
+    #[serde(default, deserialize_with = "super::number::required")]
+    pub sockets: u64,
+    /// Cores per socket.
+    #[serde(default, deserialize_with = "super::number::required")]
+    pub cores: u64,
+    /// Threads per core.
+    #[serde(default, deserialize_with = "super::number::required")]
+    pub threads: u64,
+}
+
+#[derive(Clone, Default, Deserialize)]
+struct Initialization {
+    custom_script: Option<String>,
+}
+
+/// Ignition configs hold secrets.
+impl std::fmt::Debug for Initialization {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Initialization({} bytes)", self.custom_script.as_ref().map_or(0, String::len))
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Mac {
+    #[serde(default)]
+    address: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
 struct DiskAttachments {
     #[serde(default)]
     disk_attachment: Vec<DiskAttachment>,
@@ -97,6 +150,8 @@ pub struct Nic {
     /// Its name in the engine.
     #[serde(default)]
     pub name: String,
+    #[serde(default)]
+    mac: Mac,
     vnic_profile: Option<Reference>,
 }
 
@@ -167,6 +222,21 @@ impl Vm {
             .map(|attachment| &attachment.disk)
     }
 
+    /// Its operating system type, as the engine spells it.
+    pub fn os(&self) -> &str {
+        &self.os.kind
+    }
+
+    /// Its processors.
+    pub fn topology(&self) -> Topology {
+        self.cpu.topology
+    }
+
+    /// The Ignition config that it was given, if [all content](Client::vms_in_full) was asked for.
+    pub fn ignition(&self) -> Option<&str> {
+        self.initialization.custom_script.as_deref().filter(|script| !script.is_empty())
+    }
+
     /// Its network interfaces.
     pub fn nics(&self) -> &[Nic] {
         &self.nics.nic
@@ -193,6 +263,11 @@ impl Vm {
 }
 
 impl Nic {
+    /// Its hardware address.
+    pub fn mac(&self) -> &str {
+        &self.mac.address
+    }
+
     /// Whether it is attached through a profile.
     pub fn uses(&self, vnic_profile_id: &str) -> bool {
         self.vnic_profile.as_ref().is_some_and(|profile| profile.id == vnic_profile_id)
@@ -203,6 +278,13 @@ impl Client {
     /// Machines whose name begins with a text, with what hangs on them: one call, however many there are.
     pub async fn vms_named(&self, prefix: &str) -> Result<Vec<Vm>, Error> {
         let path = format!("{}&follow={FOLLOW}", search("vms", &format!("name={prefix}*")));
+        let Vms { vm } = self.get(&path).await?;
+        Ok(vm.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
+    }
+
+    /// The same with everything that the engine knows about them, their Ignition configs included.
+    pub async fn vms_in_full(&self, prefix: &str) -> Result<Vec<Vm>, Error> {
+        let path = format!("{}&all_content=true&follow={FOLLOW}", search("vms", &format!("name={prefix}*")));
         let Vms { vm } = self.get(&path).await?;
         Ok(vm.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
     }

@@ -18,8 +18,8 @@ pub struct Vm {
     pub cluster_id: String,
     /// Name of the template.
     pub template: String,
-    /// Id of the storage domain of its disks.
-    pub storage_domain_id: String,
+    /// Id of the storage domain of its disks; none keeps them where the template's are.
+    pub storage_domain_id: Option<String>,
     /// Id of the vNIC profile of its network interface; none keeps the template's interfaces.
     pub vnic_profile_id: Option<String>,
     /// Processors and memory.
@@ -116,7 +116,9 @@ fn disk_body(desired: &Vm, template_disk_id: &str, index: usize) -> Value {
     let mut disk = json!({ "id": template_disk_id, "name": name, "alias": name });
     if desired.clone {
         // A thin disk stays in the domain of the one that it is laid over, and has its format.
-        disk["storage_domains"] = json!({ "storage_domain": [{ "id": desired.storage_domain_id }] });
+        if let Some(id) = &desired.storage_domain_id {
+            disk["storage_domains"] = json!({ "storage_domain": [{ "id": id }] });
+        }
         if let Some(sparse) = desired.sparse {
             disk["sparse"] = sparse.to_string().into();
         }
@@ -137,7 +139,7 @@ mod tests {
             role: "master".to_owned(),
             cluster_id: "c1".to_owned(),
             template: "fcos".to_owned(),
-            storage_domain_id: "s1".to_owned(),
+            storage_domain_id: Some("s1".to_owned()),
             vnic_profile_id: Some("p1".to_owned()),
             size: Size::Custom { sockets: 1, cores: 4, threads: 1, memory_mib: 16384, guaranteed_memory_mib: 8192 },
             os_disk_gib: 120,

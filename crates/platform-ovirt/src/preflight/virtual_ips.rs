@@ -31,8 +31,7 @@ async fn unused(subject: &Subject<'_>) -> Vec<Finding> {
     };
     let mark = Mark::new(subject.infra_id.clone());
     let (own, others): (Vec<Vm>, Vec<Vm>) = vms.into_iter().partition(|vm| mark.is_on(&vm.description));
-    let vips = [subject.config.api_vips(), subject.config.ingress_vips()].concat();
-    let vips = vips.iter();
+    let vips = subject.config.api_vips().iter().chain(subject.config.ingress_vips());
     let answers = join_all(vips.map(|vip| async {
         let probes = PORTS.map(|port| subject.surroundings.answers(SocketAddr::new(*vip, port)));
         (*vip, join_all(probes).await.into_iter().zip(PORTS).find(|(answers, _)| *answers).map(|(_, port)| port))
@@ -59,12 +58,9 @@ async fn unused(subject: &Subject<'_>) -> Vec<Finding> {
 async fn names(subject: &Subject<'_>) -> Vec<Finding> {
     let domain = subject.config.cluster_domain();
     let (api, ingress) = (subject.config.api_vips(), subject.config.ingress_vips());
-    let records = [
-        (format!("api.{domain}"), api.clone()),
-        (format!("api-int.{domain}"), api),
-        (format!("test.apps.{domain}"), ingress),
-    ];
-    join_all(records.map(async |(name, expected)| record(subject, &name, &expected).await)).await
+    let records =
+        [(format!("api.{domain}"), api), (format!("api-int.{domain}"), api), (format!("test.apps.{domain}"), ingress)];
+    join_all(records.map(async |(name, expected)| record(subject, &name, expected).await)).await
 }
 
 async fn record(subject: &Subject<'_>, name: &str, expected: &[IpAddr]) -> Finding {

@@ -18,6 +18,9 @@ pub struct Device {
     /// The operating system's slug.
     #[serde(default)]
     pub os: String,
+    /// Where it finds its iPXE script, if not where all machines of the installation do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_url: Option<String>,
     /// Its tags, the cluster's mark included.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -97,7 +100,7 @@ impl Device {
         } else {
             body["project_ssh_keys"] = json!(self.ssh_keys);
         }
-        if let Some(url) = script_url.filter(|_| self.os == "custom_ipxe") {
+        if let Some(url) = self.script_url.as_deref().or(script_url).filter(|_| self.os == "custom_ipxe") {
             body["ipxe_script_url"] = json!(url);
         }
         if let Some(reservation) = reservation {

@@ -19,8 +19,8 @@ pub(super) async fn check(subject: &Subject<'_>) -> Vec<Finding> {
         Ok(blocks) => blocks,
         Err(error) => return vec![trouble("addresses", &error)],
     };
-    let judge = |(field, address): (&'static str, Option<std::net::Ipv4Addr>)| {
-        let address = IpAddr::V4(address?);
+    let judge = |(field, address): (&'static str, Option<IpAddr>)| {
+        let address = address?;
         let is_there = blocks.iter().any(|block| block.network == address && block.cidr == 32);
         Some(if is_there {
             Finding::ok("addresses", format!("{address} is reserved"))

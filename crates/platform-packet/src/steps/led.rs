@@ -42,6 +42,14 @@ pub(super) struct Act {
     pub(super) control_plane: Option<Arc<dyn ControlPlane>>,
 }
 
+/// Leads an address to a device. The platform has no call that moves one.
+pub(crate) async fn lead(site: &Site, block: &Block, device: &str) -> Result<(), Error> {
+    for assignment in &block.assignments {
+        site.client.unassign(assignment).await?;
+    }
+    site.client.assign(block.network, device).await.map(drop)
+}
+
 impl Act {
     async fn block(&self, id: &str) -> Result<Block, Error> {
         let project = self.site.project().await?;
@@ -101,11 +109,7 @@ impl Step for Act {
             let holder = block.assignments.first().map(|assignment| assignment.assigned_to.id().to_owned());
             if let Some(target) = self.choose(holder.as_deref(), context).await? {
                 if holder.as_ref() != Some(&target) {
-                    // The platform has no call that moves an address.
-                    for assignment in &block.assignments {
-                        self.site.client.unassign(assignment).await?;
-                    }
-                    self.site.client.assign(block.network, &target).await?;
+                    lead(&self.site, &block, &target).await?;
                 }
                 return Ok(Outputs::default().with("device", target));
             }
@@ -113,10 +117,9 @@ impl Step for Act {
         }
     }
 
-    async fn remove(&self, _: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
         // What was reserved for the cluster goes as a whole; an address of the user's is only taken from the cluster.
         let own: Vec<String> = self.site.devices().await?.iter().map(|device| device.id.clone()).collect();
-        let _ = outputs;
         for project in self.site.projects().await? {
             for block in self.site.client.blocks(&project).await? {
                 for assignment in block.assignments.iter().filter(|one| own.iter().any(|id| id == one.assigned_to.id()))

@@ -15,6 +15,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 pub use addresses::Addresses;
+pub(crate) use led::lead;
 pub use led::{Led, Target};
 pub use network::Network;
 pub use project::ProjectStep;

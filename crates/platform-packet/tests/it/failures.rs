@@ -1,7 +1,9 @@
 //! What a platform of real servers does to an installation.
 
 use landfall_engine::ApplyError;
-use landfall_platform::{ErrorClass, error_chain};
+use landfall_platform::{ErrorClass, MachineProvider as _, error_chain};
+use landfall_platform_packet::Provider;
+use landfall_simulator::core::Simulation as _;
 use serde_json::json;
 
 use crate::scene::{Cluster, Scene, config};
@@ -129,4 +131,67 @@ async fn a_key_without_rights_and_a_project_that_is_not_there() {
     let lost = cluster(&[], json!({"project": "0b4c8b1e-9f3d-4c58-8d1e-1f2e3d4c5b6a"}), 1, 0).await;
     let found = lost.preflight().await;
     assert_eq!(found.findings[0].field, Some("platform.packet.project"));
+}
+
+#[tokio::test]
+async fn the_address_of_the_api_leaves_a_master_that_died() {
+    let cluster = cluster(&[], json!({}), 2, 0).await;
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    let secret = |key: &str, value: String| (key.to_owned(), value.into());
+    let credentials = [
+        secret("api_key", cluster.key.clone()),
+        secret("api_url", cluster.scene.ready("url")),
+        secret("ca_bundle", cluster.scene.account.ca_pem().unwrap().to_owned()),
+        secret("project_id", cluster.scene.project()),
+        secret("endpoint", "eip".to_owned()),
+    ];
+    let interval = std::time::Duration::from_millis(5);
+    let connection = Provider.connect(&credentials.into(), &cluster.infra_id, interval).unwrap();
+    let endpoint = connection.endpoint.expect("an elastic address has to be led");
+    let mut masters = connection.machines.list().await.unwrap();
+    masters.retain(|machine| machine.name.contains("master"));
+    masters.sort_by_key(|machine| machine.name.clone());
+    let holder = || {
+        let state = cluster.scene.state();
+        let blocks = state["blocks"].as_array().unwrap().clone();
+        let api = blocks.iter().find(|block| block["tags"].to_string().contains("landfall-name:api")).unwrap().clone();
+        api["assignments"][0]["device"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(holder(), masters[0].id);
+    // All are well: nothing happens. The first dies: the second gets it.
+    endpoint.lead_to(&masters).await.unwrap();
+    assert_eq!(holder(), masters[0].id);
+    endpoint.lead_to(&masters[1..]).await.unwrap();
+    assert_eq!(holder(), masters[1].id);
+}
+
+#[tokio::test]
+async fn a_spot_instance_that_was_taken_away_is_made_again() {
+    let cluster = cluster(&[], json!({}), 1, 1).await;
+    let mut cluster = cluster;
+    cluster.config.compute[0].platform.packet =
+        serde_json::from_value(json!({"plans": ["m3.small.x86"], "spot": {"maxPriceCents": 50}})).unwrap();
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    let price = |price: f64| {
+        let body = json!({"location": "da", "plan": "m3.small.x86", "price": price}).to_string();
+        let request = landfall_simulator::core::Request {
+            method: "POST".to_owned(),
+            path: "/spot-price".to_owned(),
+            query: String::new(),
+            headers: Vec::new(),
+            body: body.into(),
+            injection: None,
+        };
+        cluster.scene.account.world().with(|account, now| account.administer(now, &request)).unwrap();
+    };
+    price(1.0);
+    let worker = |line: &String| line.contains("worker");
+    while devices(&cluster).iter().any(worker) {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    price(0.2);
+    cluster.apply(&journal).await.unwrap();
+    assert_eq!(devices(&cluster).iter().filter(|line| worker(line)).count(), 1);
 }

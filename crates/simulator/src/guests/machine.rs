@@ -37,8 +37,8 @@ pub(super) struct Machine {
 enum BootError {
     #[error("no bootable disk")]
     Disk,
-    #[error("the network has no address left")]
-    Address,
+    #[error("no DHCP server has an address for {0}")]
+    Address(String),
     #[error("the machine has no network interface to fetch its config with")]
     Interface,
     #[error("the firmware cannot boot from the network")]
@@ -114,7 +114,8 @@ impl Machine {
     fn link(&self) -> Result<Link, BootError> {
         let interfaces = self.interfaces()?;
         let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
-        Ok(Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?))
+        let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
+        Ok(link.with_resolver(self.shared.resolver))
     }
 
     /// The interfaces with the addresses that the platform or DHCP gives them.
@@ -122,7 +123,8 @@ impl Machine {
         let given = |nic: &GuestNic| nic.address.filter(IpAddr::is_loopback);
         let nics = self.hardware.nics.iter().enumerate();
         nics.map(|(index, nic)| {
-            let address = given(nic).or_else(|| self.shared.lease(&nic.mac)).ok_or(BootError::Address)?;
+            let leased = || self.shared.lease(&nic.mac).map(|(address, _)| address);
+            let address = given(nic).or_else(leased).ok_or_else(|| BootError::Address(nic.mac.clone()))?;
             Ok(GuestInterface { name: format!("ens{}", index + 3), mac: nic.mac.clone(), addresses: vec![address] })
         })
         .collect()
@@ -132,7 +134,9 @@ impl Machine {
     async fn work(&self, system: Arc<System>, interfaces: Vec<GuestInterface>) {
         let given =
             system.text("/etc/hostname").ok().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-        let hostname = given.or_else(|| self.hardware.hostname.clone()).unwrap_or_else(|| "localhost".to_owned());
+        let leased = || self.hardware.nics.first().and_then(|nic| self.shared.lease(&nic.mac)?.1);
+        let hostname =
+            given.or_else(leased).or_else(|| self.hardware.hostname.clone()).unwrap_or_else(|| "localhost".to_owned());
         let address = interfaces.iter().flat_map(|interface| &interface.addresses).next().copied();
         self.console.print(match address {
             Some(address) => format!("{hostname} is up at {address}"),
@@ -150,7 +154,7 @@ impl Machine {
             agent.report();
         }
         let Some(address) = address else { return };
-        let link = Link::new(self.shared.wires.clone(), address);
+        let link = Link::new(self.shared.wires.clone(), address).with_resolver(self.shared.resolver);
         let link = link.with_hosts(&system.text("/etc/hosts").unwrap_or_default());
         services::run(Host {
             hostname,

@@ -26,7 +26,7 @@ mod network;
 mod options;
 mod pki;
 mod real;
-mod resolver;
+mod reservations;
 mod runtime;
 mod saved;
 mod services;

@@ -18,8 +18,6 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-use super::resolver;
-
 /// Connections of all guests of a simulator at once. Both ends are in this process, and a process has 1024 file descriptors
 /// unless somebody raised that.
 const CONNECTIONS: usize = 128;
@@ -30,11 +28,7 @@ const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
 /// The wires that all guests of a simulator share.
 #[derive(Clone, Debug)]
-pub(super) struct Wires {
-    places: Arc<Semaphore>,
-    /// The name server that guests ask.
-    resolver: Option<SocketAddr>,
-}
+pub(super) struct Wires(Arc<Semaphore>);
 
 /// A guest's connection to the network.
 #[derive(Clone, Debug)]
@@ -42,6 +36,8 @@ pub(super) struct Link {
     wires: Wires,
     address: IpAddr,
     hosts: Arc<[(String, IpAddr)]>,
+    /// The name server of the site.
+    resolver: Option<SocketAddr>,
 }
 
 /// Why there was no answer.
@@ -72,21 +68,19 @@ pub(super) struct Reply {
 
 impl Default for Wires {
     fn default() -> Self {
-        Self::new(None)
-    }
-}
-
-impl Wires {
-    /// Wires with this name server on them.
-    pub(super) fn new(resolver: Option<SocketAddr>) -> Self {
-        Self { places: Arc::new(Semaphore::new(CONNECTIONS)), resolver }
+        Self(Arc::new(Semaphore::new(CONNECTIONS)))
     }
 }
 
 impl Link {
     /// A guest with this address that knows no names.
     pub(super) fn new(wires: Wires, address: IpAddr) -> Self {
-        Self { wires, address, hosts: Arc::from([]) }
+        Self { wires, address, hosts: Arc::from([]), resolver: None }
+    }
+
+    /// The same guest at a site with a name server.
+    pub(super) fn with_resolver(self, resolver: Option<SocketAddr>) -> Self {
+        Self { resolver, ..self }
     }
 
     /// The same guest once it has a hosts file.
@@ -108,7 +102,7 @@ impl Link {
         request: Builder,
         body: Vec<u8>,
     ) -> Result<Reply, NetworkError> {
-        let _place = self.wires.places.acquire().await.expect("the semaphore is never closed");
+        let _place = self.wires.0.acquire().await.expect("the semaphore is never closed");
         let exchange = self.exchange_now(url, tls, request, body);
         tokio::time::timeout(PATIENCE, exchange).await.map_err(|_| NetworkError::Time(url.clone()))?
     }
@@ -171,10 +165,11 @@ impl Link {
                 if let Some((_, address)) = entry {
                     return Ok(vec![*address]);
                 }
-                let unknown = || NetworkError::Name((*name).to_owned());
-                let resolver = self.wires.resolver.ok_or_else(unknown)?;
-                let found = resolver::lookup(resolver, name).await.ok().filter(|found| !found.is_empty());
-                found.map(|found| found.into_iter().map(IpAddr::V4).collect()).ok_or_else(unknown)
+                let found = match self.resolver {
+                    Some(resolver) => landfall_node::dns::lookup(resolver, name).await,
+                    None => Vec::new(),
+                };
+                if found.is_empty() { Err(NetworkError::Name((*name).to_owned())) } else { Ok(found) }
             }
         }
     }
@@ -227,7 +222,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn names_come_from_the_hosts_file_only() {
+    async fn without_a_name_server_names_come_from_the_hosts_file_only() {
         let link = Link::new(Wires::default(), Ipv4Addr::LOCALHOST.into());
         let told =
             link.with_hosts("127.0.0.1 localhost\n# x\n127.66.0.5 api-int.demo.example.com api # y\nnonsense z\n");

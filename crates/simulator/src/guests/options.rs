@@ -1,6 +1,7 @@
 //! How guests behave, from the command line or from a test.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use ipnet::Ipv4Net;
 
@@ -28,7 +29,12 @@ pub struct Options {
     #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
     pub network: Ipv4Net,
 
-    /// Name server that light guests ask for names that are not in their hosts file [default: none, such names are unknown]
+    /// File with the reservations of a DHCP server, as dnsmasq writes them (dhcp-host=MAC,ADDRESS,NAME): light guests have
+    /// these addresses and names, and a machine that is not in it has none
+    #[arg(id = "guest-reservations", long = "guest-reservations", value_name = "FILE")]
+    pub reservations: Option<PathBuf>,
+
+    /// Name server that light guests ask for names which their hosts files do not have
     #[arg(id = "guest-resolver", long = "guest-resolver", value_name = "ADDRESS:PORT")]
     pub resolver: Option<SocketAddr>,
 
@@ -60,7 +66,13 @@ impl Options {
             Pace::Stepped => BESIDE_A_STEPPED_CLOCK,
         };
         let times = Times { speed, ..Times::default() };
-        LightOptions { network: self.network, resolver: self.resolver, times, faults: self.faults.clone() }
+        LightOptions {
+            network: self.network,
+            reservations: self.reservations.clone(),
+            resolver: self.resolver,
+            times,
+            faults: self.faults.clone(),
+        }
     }
 }
 
@@ -70,7 +82,9 @@ pub struct LightOptions {
     /// The loopback network that guests get their addresses from. Its first 256 addresses are never given away, so that
     /// virtual addresses can be chosen among them.
     pub network: Ipv4Net,
-    /// The name server that guests ask.
+    /// The file with what a DHCP server keeps for each machine; without, every machine gets an address of the network.
+    pub reservations: Option<PathBuf>,
+    /// The name server of the site; without, guests know only the names in their hosts files.
     pub resolver: Option<SocketAddr>,
     /// How long things take.
     pub times: Times,
@@ -80,7 +94,7 @@ pub struct LightOptions {
 
 impl Default for LightOptions {
     fn default() -> Self {
-        Self { network: NETWORK, resolver: None, times: Times::default(), faults: Vec::new() }
+        Self { network: NETWORK, reservations: None, resolver: None, times: Times::default(), faults: Vec::new() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all guests of a simulator share.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::clusters::Clusters;
@@ -11,6 +11,7 @@ use super::ignition::Library;
 use super::leases::Leases;
 use super::network::Wires;
 use super::options::LightOptions;
+use super::reservations::{Reservation, Reservations};
 use super::system::System;
 use crate::core::guest::{GuestEvent, GuestEvents};
 
@@ -21,6 +22,9 @@ pub(super) struct Shared {
     pub(super) library: Library,
     pub(super) clusters: Arc<Clusters>,
     pub(super) events: OnceLock<GuestEvents>,
+    /// The name server of the site.
+    pub(super) resolver: Option<SocketAddr>,
+    reservations: Option<Reservations>,
     leases: Mutex<Leases>,
     /// Installed systems by the id of their disk. Nobody says when a disk is removed; what stays behind is small, since
     /// configs are shared.
@@ -33,10 +37,12 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(options: &LightOptions) -> Self {
         Self {
-            wires: Wires::new(options.resolver),
+            wires: Wires::default(),
             library: Library::default(),
             clusters: Arc::default(),
             events: OnceLock::new(),
+            resolver: options.resolver,
+            reservations: options.reservations.as_deref().map(Reservations::new),
             leases: Mutex::new(Leases::new(options.network)),
             disks: Mutex::default(),
             consoles: Mutex::default(),
@@ -50,8 +56,15 @@ impl Shared {
         }
     }
 
-    pub(super) fn lease(&self, mac: &str) -> Option<IpAddr> {
-        self.leases().bind(mac).map(IpAddr::V4)
+    /// The address that DHCP gives an interface, and the name that goes with it.
+    pub(super) fn lease(&self, mac: &str) -> Option<(IpAddr, Option<String>)> {
+        match &self.reservations {
+            Some(reservations) => {
+                let Reservation { address, hostname } = reservations.find(mac)?;
+                address.is_loopback().then_some((address.into(), hostname))
+            }
+            None => self.leases().bind(mac).map(|address| (address.into(), None)),
+        }
     }
 
     /// Keeps addresses from being given to machines.

@@ -44,6 +44,7 @@ pub(super) fn tell(printer: Printer, target: Target, derived: &Derived) {
     printer.info(match target {
         Target::Manifests => "edit the manifests if you like, then run 'landfall create ignition-configs'",
         Target::IgnitionConfigs => "access to the cluster, once it runs: auth/kubeconfig",
+        Target::Kit => "edit upi/inventory.yml if you like and run this again; then play upi/image.yml and upi/vms.yml",
     });
 }
 

@@ -1,26 +1,31 @@
 //! `landfall demo`: the whole story on a simulated platform, told by the program's own commands.
 
 mod census;
+mod own_services;
 mod packet;
+mod runner;
 mod site;
+mod upi;
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
-use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::packet::write_credentials as write_packet_credentials;
-use self::site::DemoSite;
-use crate::{context::Context, error::Error, printer::Printer};
+use self::{
+    runner::Runner,
+    site::{DemoSite, Infrastructure, Stage},
+    upi::UpiStory,
+};
+use crate::{context::Context, error::Error};
 
 /// Install a cluster on a simulated platform, look at it, and remove it again.
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
-    /// The platform
-    #[arg(value_enum, value_name = "PLATFORM", default_value_t = Stage::Ovirt)]
-    platform: Stage,
+    /// Which story to tell
+    #[arg(value_enum, value_name = "STORY", default_value_t = Tale::Ovirt)]
+    tale: Tale,
 
     /// Leave the cluster and the engine running until Ctrl-C, and say how to talk to them
     #[arg(long)]
@@ -43,12 +48,14 @@ pub(crate) struct Demo {
     time_scale: String,
 }
 
-/// The platform of a demonstration.
+/// Which story is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Stage {
-    /// An oVirt engine
+enum Tale {
+    /// Landfall makes everything
     Ovirt,
-    /// An account at Packet (Equinix Metal)
+    /// You have DNS, DHCP and a load balancer, and play the kit; needs ansible-playbook, named, haproxy and root
+    OvirtUpi,
+    /// Landfall makes everything, on an account at Packet (Equinix Metal)
     Packet,
 }
 
@@ -62,15 +69,39 @@ enum Hosts {
 }
 
 pub(crate) fn run(args: &Demo, context: &Context) -> anyhow::Result<()> {
+    if args.tale == Tale::OvirtUpi {
+        if args.keep || args.hosts == Hosts::Real {
+            return Err(Error::Usage("--keep and --hosts are for the demonstration 'ovirt'".to_owned()).into());
+        }
+        own_services::require_programs()?;
+    }
     let cancel = context.interruptible()?.token();
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let site = DemoSite::start(args.platform, args.hosts, &args.time_scale).await?;
-        let story = Story { args, printer: context.printer, site: &site, cancel: &cancel };
-        let told = story.tell().await;
-        if cancel.is_cancelled() {
-            story.clean_up().await?;
-        }
+        let (stage, infrastructure) = match args.tale {
+            Tale::Ovirt => (Stage::Ovirt, Infrastructure::Landfalls),
+            Tale::OvirtUpi => (Stage::Ovirt, Infrastructure::Own { resolver: own_services::free_address()? }),
+            Tale::Packet => (Stage::Packet, Infrastructure::Landfalls),
+        };
+        let site = DemoSite::start(stage, args.hosts, &args.time_scale, infrastructure).await?;
+        let runner = |environment| Runner { printer: context.printer, environment, cancel: &cancel };
+        let told = match infrastructure {
+            Infrastructure::Landfalls => {
+                let runner = runner(vec![(site.credentials_variable(), site.credentials_file().into())]);
+                let story = Story { args, runner, site: &site, cancel: &cancel };
+                let told = story.tell().await;
+                if cancel.is_cancelled() {
+                    story.clean_up().await?;
+                }
+                told
+            }
+            // What is left after an interruption is in this process and its directory, and goes with them.
+            Infrastructure::Own { resolver } => {
+                let runner = runner(upi::environment(&site, resolver));
+                let Demo { masters, workers, .. } = *args;
+                UpiStory { runner, site: &site, masters, workers, resolver }.tell().await
+            }
+        };
         site.stop().await;
         told
     })
@@ -79,7 +110,7 @@ pub(crate) fn run(args: &Demo, context: &Context) -> anyhow::Result<()> {
 /// One demonstration.
 struct Story<'a> {
     args: &'a Demo,
-    printer: Printer,
+    runner: Runner<'a>,
     site: &'a DemoSite,
     cancel: &'a CancellationToken,
 }
@@ -87,39 +118,39 @@ struct Story<'a> {
 impl Story<'_> {
     async fn tell(&self) -> anyhow::Result<()> {
         let (site, dir) = (self.site, self.site.install_directory());
-        self.heading(&format!("{}, simulated in this process: {}", site.describe(), site.url()));
+        self.runner.heading(&format!("{}, simulated in this process: {}", site.describe(), site.url()));
         let before = site.census().await?;
-        self.printer.info(format_args!("what it holds: {before}"));
+        self.runner.printer.info(format_args!("what it holds: {before}"));
 
-        self.heading("An install-config: the example, with as many machines as you like");
+        self.runner.heading("An install-config: the example, with as many machines as you like");
         let example = site.example();
         let masters = format!("controlPlane.replicas={}", self.args.masters);
         let workers = format!("compute[0].replicas={}", self.args.workers);
         let from = ["create", "install-config", "--from", &example, "--set", &masters, "--set", &workers];
-        self.landfall(&from, &dir).await?;
+        self.runner.landfall(&from, &dir).await?;
 
-        self.heading("The cluster: preflight, machines, bootstrap, nodes");
-        self.landfall(&["create", "cluster"], &dir).await?;
-        self.heading("Where things stand, and where the time went");
-        self.landfall(&["status"], &dir).await?;
+        self.runner.heading("The cluster: preflight, machines, bootstrap, nodes");
+        self.runner.landfall(&["create", "cluster"], &dir).await?;
+        self.runner.heading("Where things stand, and where the time went");
+        self.runner.landfall(&["status"], &dir).await?;
         if self.args.keep {
             return self.keep(&dir).await;
         }
-        self.heading("Away with it");
-        self.landfall(&["destroy", "cluster"], &dir).await?;
-        self.heading("Is anything left? The platform itself is asked");
+        self.runner.heading("Away with it");
+        self.runner.landfall(&["destroy", "cluster"], &dir).await?;
+        self.runner.heading("Is anything left? The platform itself is asked");
         let after = site.census().await?;
-        self.printer.info(format_args!("what it holds: {after}"));
+        self.runner.printer.info(format_args!("what it holds: {after}"));
         anyhow::ensure!(after == before, "the platform does not hold what it held before");
-        self.printer.info("the very same as at the beginning: nothing of the cluster is left");
+        self.runner.printer.info("the very same as at the beginning: nothing of the cluster is left");
         Ok(())
     }
 
     /// Leaves everything as it is until the user has seen enough.
     async fn keep(&self, dir: &Path) -> anyhow::Result<()> {
-        self.heading("Yours until Ctrl-C. In another terminal:");
+        self.runner.heading("Yours until Ctrl-C. In another terminal:");
         let (vip, domain) = (self.site.api_vip(), "api.demo.example.com");
-        self.printer.info(format_args!(
+        self.runner.printer.info(format_args!(
             "export {}={}\nexport KUBECONFIG={}\nlandfall status --dir {dir}\n\
              kubectl --server https://{vip}:6443 --tls-server-name {domain} get nodes\n\
              landfall destroy cluster --dir {dir}\n\
@@ -140,52 +171,9 @@ impl Story<'_> {
     async fn clean_up(&self) -> anyhow::Result<()> {
         let dir = self.site.install_directory();
         if !self.args.keep && dir.join("metadata.json").exists() {
-            self.printer.info("interrupted; removing what was created");
-            self.run(&["destroy", "cluster"], &dir, &CancellationToken::new()).await?;
+            self.runner.printer.info("interrupted; removing what was created");
+            self.runner.landfall_until(&["destroy", "cluster"], &dir, &CancellationToken::new()).await?;
         }
-        Ok(())
-    }
-
-    fn heading(&self, text: &str) {
-        self.printer.heading(text);
-    }
-
-    async fn landfall(&self, arguments: &[&str], dir: &Path) -> anyhow::Result<()> {
-        self.run(arguments, dir, self.cancel).await
-    }
-
-    /// Runs a command of this program as the user would. It gets a process group of its own, so that Ctrl-C reaches it
-    /// once, through us.
-    async fn run(&self, arguments: &[&str], dir: &Path, cancel: &CancellationToken) -> anyhow::Result<()> {
-        if cancel.is_cancelled() {
-            return Err(Error::Interrupted.into());
-        }
-        self.printer.command(&format!("landfall {} --dir {}", arguments.join(" "), dir.display()));
-        let program = std::env::current_exe().context("cannot find this program")?;
-        let mut child = tokio::process::Command::new(program)
-            .args(arguments)
-            .arg("--dir")
-            .arg(dir)
-            .env(self.site.credentials_variable(), self.site.credentials_file())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .context("cannot run this program")?;
-        let status = tokio::select! {
-            status = child.wait() => status,
-            () = cancel.cancelled() => {
-                if let Some(pid) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
-                    // It may have ended by itself just now.
-                    let _gone = kill_process(pid, Signal::INT);
-                }
-                child.wait().await
-            }
-        };
-        let status = status.context("cannot wait for this program")?;
-        if cancel.is_cancelled() {
-            return Err(Error::Interrupted.into());
-        }
-        anyhow::ensure!(status.success(), "'landfall {}' failed: {status}", arguments.join(" "));
         Ok(())
     }
 }

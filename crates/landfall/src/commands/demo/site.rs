@@ -2,8 +2,8 @@
 
 use std::{
     ffi::OsString,
-    net::{IpAddr, Ipv4Addr, TcpListener},
-    path::PathBuf,
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
@@ -19,7 +19,7 @@ use landfall_simulator::{
 use tempfile::TempDir;
 
 use super::{
-    Hosts, Stage,
+    Hosts,
     census::Census,
     packet::{self, Asker},
 };
@@ -46,9 +46,30 @@ pub(super) struct DemoSite {
 }
 
 /// What is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// An oVirt engine.
+    Ovirt,
+    /// An account at Packet.
+    Packet,
+}
+
+/// What is simulated, once it runs.
 enum Platform {
     Ovirt(Running<Engine>),
     Packet(Running<Metal>),
+}
+
+/// Whose DNS, DHCP and load balancer the machines use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Infrastructure {
+    /// They need none.
+    Landfalls,
+    /// The user's own, with the files of a kit.
+    Own {
+        /// The name server.
+        resolver: SocketAddr,
+    },
 }
 
 #[derive(clap::Parser)]
@@ -64,8 +85,19 @@ struct PacketFlags {
 }
 
 impl DemoSite {
-    pub(super) async fn start(stage: Stage, hosts: Hosts, time_scale: &str) -> anyhow::Result<Self> {
+    pub(super) async fn start(
+        stage: Stage,
+        hosts: Hosts,
+        time_scale: &str,
+        infrastructure: Infrastructure,
+    ) -> anyhow::Result<Self> {
+        let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
         let mut flags = vec!["demo".to_owned(), "--time-scale".to_owned(), time_scale.to_owned()];
+        if let Infrastructure::Own { resolver } = infrastructure {
+            let reservations = install_directory(&home).join("upi/dhcp/dnsmasq.conf");
+            flags.push(format!("--guest-reservations={}", reservations.display()));
+            flags.push(format!("--guest-resolver={resolver}"));
+        }
         let claim = match hosts {
             Hosts::Light => {
                 let claim = Claim::make().context("no loopback network is free for the machines of the cluster")?;
@@ -77,7 +109,6 @@ impl DemoSite {
                 None
             }
         };
-        let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
         let (example, credentials) = (home.path().join(EXAMPLE), home.path().join(CREDENTIALS));
         let (platform, api) = match stage {
             Stage::Ovirt => {
@@ -124,7 +155,7 @@ impl DemoSite {
     }
 
     /// The credentials, read as every command reads them.
-    fn credentials(&self) -> anyhow::Result<ovirt::Credentials> {
+    pub(super) fn credentials(&self) -> anyhow::Result<ovirt::Credentials> {
         let environment: Environment =
             [(OsString::from("OVIRT_CONFIG"), self.credentials_file().into_os_string())].into_iter().collect();
         Ok(ovirt::CredentialsFile::locate(&environment)?.read()?)
@@ -157,7 +188,12 @@ impl DemoSite {
     }
 
     pub(super) fn install_directory(&self) -> PathBuf {
-        self.home.path().join("demo")
+        install_directory(&self.home)
+    }
+
+    /// Where everything of the demonstration lies.
+    pub(super) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     pub(super) async fn stop(self) {
@@ -166,6 +202,10 @@ impl DemoSite {
             Platform::Packet(account) => account.stop().await,
         }
     }
+}
+
+fn install_directory(home: &TempDir) -> PathBuf {
+    home.path().join("demo")
 }
 
 /// A network in 127.0.0.0/8 that nobody uses: the example's own, if it is free.

@@ -100,6 +100,11 @@ impl Installation {
             running,
         })
     }
+
+    /// Whether there is a bootstrap machine at work, to be asked how far it is.
+    pub(super) fn awaits_bootstrap(&self) -> bool {
+        self.phase == Phase::Bootstrap
+    }
 }
 
 impl Phase {

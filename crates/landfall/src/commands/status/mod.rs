@@ -6,6 +6,7 @@ use std::fmt;
 
 use clap::Args;
 use jiff::{Timestamp, Unit};
+use landfall_cluster::Bootstrap;
 use landfall_engine::Journal;
 use landfall_platform::InfraId;
 use landfall_workdir::{Condition, Standing, WorkDir};
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use self::installation::Installation;
 use crate::{
-    cluster::JOURNAL,
+    cluster::{JOURNAL, bootstrap_progress},
     context::Context,
     error::Error,
     printer::Report,
@@ -37,7 +38,18 @@ struct Overview {
     stages: Vec<StageStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     installation: Option<Installation>,
+    /// How far the bootstrap machine is, while there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bootstrap: Option<BootstrapStatus>,
     certificates: Vec<CertificateStatus>,
+}
+
+/// What the bootstrap machine says of itself.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum BootstrapStatus {
+    Said(Bootstrap),
+    Silent { unreachable: String },
 }
 
 /// Whether the install-config can be used.
@@ -80,11 +92,18 @@ pub(crate) fn run(_args: &Status, context: &Context) -> anyhow::Result<()> {
     };
     let record = dir.record()?;
     let stages = standings(&dir, &record, source.as_ref())?;
+    let installation = installation(&dir, context.now)?;
     let overview = Overview {
         install_config,
         infra_id: dir.identity()?.map(|identity| identity.infra_id),
         stages: stages.map(|(stage, standing)| StageStatus { name: stage.name, standing }).into(),
-        installation: installation(&dir, context.now)?,
+        bootstrap: installation
+            .as_ref()
+            .filter(|it| it.awaits_bootstrap())
+            .map(|_| bootstrap(&dir))
+            .transpose()?
+            .flatten(),
+        installation,
         certificates: certificates_in(&dir)?
             .into_iter()
             .map(|certificate| CertificateStatus { days_left: days_left(&certificate, context.now), certificate })
@@ -112,6 +131,15 @@ fn installation(dir: &WorkDir, now: Timestamp) -> Result<Option<Installation>, E
     let running = dir.holder();
     let snapshot = Journal::read(&journal).map_err(Error::Journal)?;
     Ok(Installation::new(&snapshot, running, now))
+}
+
+/// How far the bootstrap machine is. That it cannot be asked is nothing special: it may not have booted yet.
+fn bootstrap(dir: &WorkDir) -> anyhow::Result<Option<BootstrapStatus>> {
+    let said = tokio::runtime::Runtime::new()?.block_on(bootstrap_progress(dir));
+    Ok(match said {
+        Ok(said) => said.map(BootstrapStatus::Said),
+        Err(error) => Some(BootstrapStatus::Silent { unreachable: format!("{error:#}") }),
+    })
 }
 
 /// The file that holds a certificate, and how many more do.
@@ -151,6 +179,13 @@ impl fmt::Display for Overview {
         }
         if let Some(installation) = &self.installation {
             write!(f, "{installation}")?;
+        }
+        match &self.bootstrap {
+            Some(BootstrapStatus::Said(said)) => writeln!(f, "bootstrap         {said}")?,
+            Some(BootstrapStatus::Silent { unreachable }) => {
+                writeln!(f, "bootstrap         cannot be asked: {unreachable}")?
+            }
+            None => {}
         }
         if !self.certificates.is_empty() {
             writeln!(f, "certificates")?;

@@ -1,0 +1,141 @@
+//! Operations on the platform: long, at most one for each machine, a limited number at a time.
+
+use std::{
+    collections::HashMap,
+    future::Future,
+    sync::{Arc, Mutex},
+};
+
+use landfall_platform::{Machine as Instance, StepError};
+use tokio::sync::Semaphore;
+use tokio_util::task::AbortOnDropHandle;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Create,
+    Fence,
+    Delete,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Create => "Create",
+            Self::Fence => "Fence",
+            Self::Delete => "Delete",
+        }
+    }
+}
+
+/// What an operation came to: the instance that it made, if any.
+pub(crate) type Outcome = Result<Option<Instance>, Arc<StepError>>;
+
+/// How an operation stands.
+#[derive(Clone)]
+pub(crate) enum Standing {
+    /// There is none.
+    Idle,
+    /// It is under way, and has come so far.
+    Busy(Kind, String),
+    /// It has ended.
+    Ended(Kind, Outcome),
+}
+
+/// All operations. Dropping it ends them, at any await: they are begun anew by whoever comes next.
+pub(crate) struct Operations {
+    entries: Mutex<HashMap<String, Entry>>,
+    permits: Arc<Semaphore>,
+}
+
+struct Entry {
+    uid: String,
+    kind: Kind,
+    shared: Arc<Mutex<Shared>>,
+    task: AbortOnDropHandle<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    progress: String,
+    outcome: Option<Outcome>,
+}
+
+/// For operations to say how far they have come.
+#[derive(Clone)]
+pub(crate) struct Reporter(Arc<Mutex<Shared>>);
+
+impl Reporter {
+    pub(crate) fn report(&self, progress: String) {
+        self.0.lock().expect("nobody panics while holding it").progress = progress;
+    }
+}
+
+impl Operations {
+    pub(crate) fn new(at_once: usize) -> Self {
+        Self { entries: Mutex::default(), permits: Arc::new(Semaphore::new(at_once.max(1))) }
+    }
+
+    /// How the operation on a machine stands. One that was begun for another object of the same name is forgotten.
+    pub(crate) fn standing(&self, name: &str, uid: &str) -> Standing {
+        let mut entries = self.lock();
+        if entries.get(name).is_some_and(|entry| entry.uid != uid) {
+            entries.remove(name);
+        }
+        let Some(entry) = entries.get(name) else { return Standing::Idle };
+        let shared = entry.shared.lock().expect("nobody panics while holding it");
+        match &shared.outcome {
+            Some(outcome) => Standing::Ended(entry.kind, outcome.clone()),
+            None => Standing::Busy(entry.kind, shared.progress.clone()),
+        }
+    }
+
+    /// Begins an operation. `ended` is told when it has.
+    pub(crate) fn begin<F>(
+        &self,
+        name: &str,
+        uid: &str,
+        kind: Kind,
+        operation: impl FnOnce(Reporter) -> F,
+        ended: impl FnOnce() + Send + 'static,
+    ) where
+        F: Future<Output = Result<Option<Instance>, StepError>> + Send + 'static,
+    {
+        let shared = Arc::new(Mutex::new(Shared { progress: "waiting for its turn".to_owned(), outcome: None }));
+        let operation = operation(Reporter(Arc::clone(&shared)));
+        let (permits, result) = (Arc::clone(&self.permits), Arc::clone(&shared));
+        let task = tokio::spawn(async move {
+            let Ok(_permit) = permits.acquire().await else { return };
+            let outcome = operation.await.map_err(Arc::new);
+            result.lock().expect("nobody panics while holding it").outcome = Some(outcome);
+            ended();
+        });
+        let entry = Entry { uid: uid.to_owned(), kind, shared, task: AbortOnDropHandle::new(task) };
+        self.lock().insert(name.to_owned(), entry);
+    }
+
+    /// Ends an operation before its time, and waits until it has. What it has asked of the platform may still happen.
+    pub(crate) async fn cut_off(&self, name: &str) {
+        let Some(entry) = self.lock().remove(name) else { return };
+        entry.task.abort();
+        let _cut_off = entry.task.await;
+    }
+
+    /// Ends all operations before their time, and waits until they have.
+    pub(crate) async fn end(&self) {
+        let all: Vec<_> = self.lock().drain().map(|(_, entry)| entry.task).collect();
+        for task in all {
+            task.abort();
+            let _cut_off = task.await;
+        }
+    }
+
+    /// Forgets an operation.
+    pub(crate) fn forget(&self, name: &str) {
+        self.lock().remove(name);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Entry>> {
+        self.entries.lock().expect("nobody panics while holding it")
+    }
+}

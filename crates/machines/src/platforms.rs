@@ -1,0 +1,221 @@
+//! Platforms: connections to them, and what their last listing said.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Api, Client};
+use landfall_machine_api::provider::Shared;
+use landfall_platform::{Connection, ErrorClass, Machine as Instance, MachineProvider, StepError};
+use secrecy::SecretString;
+use tokio::time::Instant;
+
+use crate::{Error, Metrics, Options};
+
+/// All platforms that machines refer to: one for each Secret with credentials.
+pub(crate) struct Platforms {
+    secrets: Api<Secret>,
+    providers: Vec<Arc<dyn MachineProvider>>,
+    options: Options,
+    known: Mutex<HashMap<String, Arc<Platform>>>,
+}
+
+/// A platform that is connected to.
+pub(crate) struct Platform {
+    pub(crate) provider: Arc<dyn MachineProvider>,
+    pub(crate) connection: Connection,
+    /// Version of the Secret that it was connected with.
+    version: String,
+    checked: Mutex<Instant>,
+    fleet: RwLock<Option<Fleet>>,
+    reachable: AtomicBool,
+}
+
+/// What a listing said.
+struct Fleet {
+    /// Whether it was a listing at all, and not only what operations have seen.
+    listed: bool,
+    instances: HashMap<String, Arc<Instance>>,
+    /// Names of which more recent things are known than the listing can say.
+    touched: HashMap<String, Instant>,
+}
+
+/// What is known of one instance.
+#[derive(Clone, Debug)]
+pub(crate) enum Sight {
+    /// The platform has not been asked, or does not answer.
+    Unknown,
+    /// It was not there.
+    Absent,
+    /// It is there.
+    There(Arc<Instance>),
+}
+
+impl Platforms {
+    pub(crate) fn new(client: Client, providers: Vec<Arc<dyn MachineProvider>>, options: &Options) -> Self {
+        let secrets = Api::namespaced(client, &options.namespace);
+        Self { secrets, providers, options: options.clone(), known: Mutex::default() }
+    }
+
+    /// The provider of a kind of provider specs.
+    pub(crate) fn provider(&self, kind: &str) -> Result<&Arc<dyn MachineProvider>, Error> {
+        let found = self.providers.iter().find(|provider| provider.kind() == kind);
+        found.ok_or_else(|| Error::Kind(kind.to_owned()))
+    }
+
+    /// The platform that a provider spec refers to. Its Secret is looked at again from time to time, so that new credentials
+    /// are taken up without a restart.
+    pub(crate) async fn get(&self, shared: &Shared) -> Result<Arc<Platform>, Error> {
+        let key = format!("{}/{}", shared.kind, shared.credentials_secret.name);
+        let known = self.known.lock().expect("nobody panics while holding it").get(&key).cloned();
+        if let Some(platform) = &known
+            && platform.is_fresh(self.options.pace.sync)
+        {
+            return Ok(Arc::clone(platform));
+        }
+        let provider = Arc::clone(self.provider(&shared.kind)?);
+        let (version, credentials) = self.secret(&shared.credentials_secret.name).await?;
+        if let Some(platform) = known.filter(|platform| platform.version == version) {
+            platform.freshen();
+            return Ok(platform);
+        }
+        let connection = provider
+            .connect(&credentials, &self.options.infra_id, self.options.pace.poll)
+            .map_err(|source| Error::Platform { attempt: "connecting to the platform".to_owned(), source })?;
+        let platform = Arc::new(Platform {
+            provider,
+            connection,
+            version,
+            checked: Mutex::new(Instant::now()),
+            fleet: RwLock::default(),
+            reachable: AtomicBool::new(true),
+        });
+        let mut known = self.known.lock().expect("nobody panics while holding it");
+        // Another may have connected meanwhile; all must look at the same fleet.
+        let entry = known.entry(key).or_insert_with(|| Arc::clone(&platform));
+        if entry.version != platform.version {
+            *entry = platform;
+        }
+        Ok(Arc::clone(entry))
+    }
+
+    /// All platforms that are connected to.
+    pub(crate) fn all(&self) -> Vec<Arc<Platform>> {
+        self.known.lock().expect("nobody panics while holding it").values().cloned().collect()
+    }
+
+    /// What a machine is started with.
+    pub(crate) async fn user_data(&self, shared: &Shared) -> Result<SecretString, Error> {
+        let name = &shared.user_data_secret.name;
+        let (_, mut keys) = self.secret(name).await?;
+        keys.remove("userData").ok_or(Error::Secret { name: name.clone(), problem: "has no key userData" })
+    }
+
+    async fn secret(&self, name: &str) -> Result<(String, BTreeMap<String, SecretString>), Error> {
+        let found = self.secrets.get_opt(name).await.map_err(Error::api(format!("reading the Secret {name}")))?;
+        let secret = found.ok_or_else(|| Error::Secret { name: name.to_owned(), problem: "does not exist" })?;
+        let version = secret.metadata.resource_version.unwrap_or_default();
+        let keys = secret.data.unwrap_or_default().into_iter();
+        let keys = keys.map(|(key, value)| (key, String::from_utf8_lossy(&value.0).into_owned().into())).collect();
+        Ok((version, keys))
+    }
+}
+
+impl Platform {
+    fn is_fresh(&self, limit: std::time::Duration) -> bool {
+        self.checked.lock().expect("nobody panics while holding it").elapsed() < limit
+    }
+
+    fn freshen(&self) {
+        *self.checked.lock().expect("nobody panics while holding it") = Instant::now();
+    }
+
+    /// Whether the last listing succeeded. While it did not, nothing new is begun, so that a platform that comes back is not
+    /// met by everything that has piled up.
+    pub(crate) fn is_reachable(&self) -> bool {
+        self.reachable.load(Ordering::SeqCst)
+    }
+
+    /// What is known of an instance.
+    pub(crate) fn sight(&self, name: &str) -> Sight {
+        let fleet = self.fleet.read().expect("nobody panics while holding it");
+        match fleet.as_ref() {
+            None => Sight::Unknown,
+            Some(fleet) => match fleet.instances.get(name) {
+                Some(instance) => Sight::There(Arc::clone(instance)),
+                // What an operation has removed since is not there; the object says so itself.
+                None if !fleet.listed || fleet.touched.contains_key(name) => Sight::Unknown,
+                None => Sight::Absent,
+            },
+        }
+    }
+
+    /// Takes note of an instance that an operation has just made or looked at.
+    pub(crate) fn learn(&self, instance: Instance) {
+        let mut fleet = self.fleet.write().expect("nobody panics while holding it");
+        let fleet = fleet.get_or_insert_with(Fleet::new);
+        fleet.touched.insert(instance.name.clone(), Instant::now());
+        fleet.instances.insert(instance.name.clone(), Arc::new(instance));
+    }
+
+    /// Takes note that an instance is gone.
+    pub(crate) fn forget(&self, name: &str) {
+        let mut fleet = self.fleet.write().expect("nobody panics while holding it");
+        let fleet = fleet.get_or_insert_with(Fleet::new);
+        fleet.touched.insert(name.to_owned(), Instant::now());
+        fleet.instances.remove(name);
+    }
+
+    /// Lists the fleet: one call per page. Returns the names of instances that are new, other than before, or gone, and those of
+    /// none if the platform does not answer.
+    pub(crate) async fn list(&self, metrics: &Metrics) -> Result<Vec<String>, StepError> {
+        let begun = Instant::now();
+        let listed = self.connection.machines.list().await;
+        metrics.listed(listed.as_ref().ok().map(Vec::len));
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(error) => {
+                // A refusal is an answer: machines whose credentials are wrong are told so one by one.
+                self.reachable.store(error.class() == ErrorClass::Auth, Ordering::SeqCst);
+                return Err(error);
+            }
+        };
+        self.reachable.store(true, Ordering::SeqCst);
+        let mut fleet = self.fleet.write().expect("nobody panics while holding it");
+        let before = fleet.take().unwrap_or_else(Fleet::new);
+        let mut changed = Vec::new();
+        let mut instances = HashMap::with_capacity(listed.len());
+        let touched: HashMap<_, _> = before.touched.into_iter().filter(|(_, at)| *at >= begun).collect();
+        for instance in listed.into_iter().filter(|instance| !touched.contains_key(&instance.name)) {
+            match before.instances.get(&instance.name) {
+                Some(known) if **known == instance => {
+                    instances.insert(instance.name.clone(), Arc::clone(known));
+                }
+                _ => {
+                    changed.push(instance.name.clone());
+                    instances.insert(instance.name.clone(), Arc::new(instance));
+                }
+            }
+        }
+        for (name, instance) in before.instances {
+            if touched.contains_key(&name) {
+                instances.insert(name, instance);
+            } else if !instances.contains_key(&name) {
+                changed.push(name);
+            }
+        }
+        *fleet = Some(Fleet { listed: true, instances, touched });
+        Ok(changed)
+    }
+}
+
+impl Fleet {
+    fn new() -> Self {
+        Self { listed: false, instances: HashMap::new(), touched: HashMap::new() }
+    }
+}

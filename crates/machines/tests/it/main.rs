@@ -1,0 +1,13 @@
+//! The controllers on a real API server and etcd, and on simulated platforms.
+//!
+//! The suite knows no platform: a platform joins by a world of its own in `worlds/` and one line here.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod cluster;
+mod definitions;
+mod suite;
+#[allow(dead_code, unused_imports, reason = "each platform has a program of its own")]
+mod worlds;
+
+suite!(ovirt, crate::worlds::Ovirt);

@@ -1,0 +1,198 @@
+//! Configs as the cluster is now, on masters.
+//!
+//! The config that a master booted with knows the token and the authority of that day. Both change: tokens end or are
+//! revoked, authorities are replaced. And an administrator who wants new machines to be different should not have to edit a
+//! file on every master. So what is served is rendered from
+//!
+//! - the Secret `kube-system/landfall-config-<role>`, key `config.ign`, or the file on this machine if there is none,
+//! - the join token that is valid for longest, which is made when there is none that lasts,
+//! - the pins of the authorities in the `ConfigMap` `kube-system/kube-root-ca.crt`.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, RwLock},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use jiff::Timestamp;
+use landfall_assets::{MachineRole, node::paths, public_key_pins, with_text_file};
+use landfall_platform::error_chain;
+use serde_json::Value;
+use tokio::time::sleep;
+
+use super::{Configs, DiskFiles, join_token::JoinToken};
+use crate::{
+    Error,
+    kube::{Access, remembered},
+    kubeadm::{Amendments, Discovery, amend},
+    machine::Machine,
+};
+
+/// How long a revoked token may still be handed out.
+const INTERVAL: Duration = Duration::from_secs(10);
+const TOKENS: &str = "api/v1/namespaces/kube-system/secrets?fieldSelector=type%3Dbootstrap.kubernetes.io%2Ftoken";
+const AUTHORITIES: &str = "api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt";
+
+/// The configs of a master. Until the cluster was asked for the first time there are none: what may be outdated is not served.
+pub struct Current {
+    files: Arc<DiskFiles>,
+    rendered: RwLock<HashMap<String, Rendered>>,
+}
+
+/// A config, and what it was made from.
+struct Rendered {
+    source: Source,
+    config: Bytes,
+}
+
+#[derive(PartialEq, Eq)]
+struct Source {
+    base: Bytes,
+    discovery: Discovery,
+}
+
+impl Current {
+    /// None yet, and to be made from these files.
+    pub fn new(files: Arc<DiskFiles>) -> Self {
+        Self { files, rendered: RwLock::default() }
+    }
+
+    /// Keeps the configs up to date for as long as the future is polled.
+    pub async fn keep(&self, machine: &Machine) {
+        let access = Access::of(machine);
+        let mut failing = false;
+        loop {
+            match self.update(machine, &access).await {
+                Ok(()) => failing = false,
+                Err(error) if !failing => {
+                    failing = true;
+                    tracing::warn!(error = error_chain(&error), "configs are served as they were last");
+                }
+                Err(_) => {}
+            }
+            sleep(INTERVAL).await;
+        }
+    }
+
+    async fn update(&self, machine: &Machine, access: &Access) -> Result<(), Error> {
+        let discovery = Discovery { token: token(machine, access).await?, pins: pins(access).await? };
+        for role in self.files.roles() {
+            let base = match in_cluster(access, role).await? {
+                Some(config) => Some(config),
+                None => self.files.config(role),
+            };
+            let Some(base) = base else { continue };
+            let source = Source { base, discovery: discovery.clone() };
+            let mut rendered = self.rendered.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if rendered.get(role).is_some_and(|known| known.source == source) {
+                continue;
+            }
+            let config = render(role, &source)?;
+            tracing::info!(role, bytes = config.len(), "what is served has changed");
+            rendered.insert(role.to_owned(), Rendered { source, config });
+        }
+        Ok(())
+    }
+}
+
+impl Configs for Current {
+    fn config(&self, role: &str) -> Option<Bytes> {
+        let rendered = self.rendered.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        rendered.get(role).map(|rendered| rendered.config.clone())
+    }
+}
+
+/// The token to join with. One is made where none lasts.
+async fn token(machine: &Machine, access: &Access) -> Result<String, Error> {
+    let now = Timestamp::now();
+    let best = JoinToken::best(&access.get("listing join tokens", TOKENS).await?.unwrap_or_default(), now);
+    if let Some(token) = &best
+        && !JoinToken::is_short(best.as_ref(), place(machine), now)
+    {
+        return Ok(token.text.clone());
+    }
+    let token = JoinToken::new(now);
+    let (path, secret) = token.secret();
+    access.apply("making a join token", &path, &secret).await?;
+    tracing::info!("made a token for workers to join with");
+    Ok(token.text)
+}
+
+/// The place of this machine among the masters.
+fn place(machine: &Machine) -> usize {
+    let nodes = remembered(machine);
+    let masters = nodes.iter().filter(|node| node.role == MachineRole::Master);
+    masters.filter(|node| node.name < machine.name).count()
+}
+
+async fn pins(access: &Access) -> Result<Vec<String>, Error> {
+    let found = access.get("reading the cluster's authorities", AUTHORITIES).await?;
+    let text = found.as_ref().and_then(|map| map["data"]["ca.crt"].as_str());
+    let text = text.ok_or_else(|| Error::NotYet("the cluster does not publish its authorities yet".to_owned()))?;
+    public_key_pins(text).map_err(|error| Error::NotYet(format!("ConfigMap kube-root-ca.crt: {}", error_chain(&error))))
+}
+
+/// The config of a role that somebody has put into the cluster.
+async fn in_cluster(access: &Access, role: &str) -> Result<Option<Bytes>, Error> {
+    let path = format!("api/v1/namespaces/kube-system/secrets/landfall-config-{role}");
+    let found = access.get("reading the config of a role", &path).await?;
+    found.map(|secret| config_of(&secret, role)).transpose()
+}
+
+fn config_of(secret: &Value, role: &str) -> Result<Bytes, Error> {
+    let bytes = secret["data"]["config.ign"].as_str().and_then(|text| STANDARD.decode(text).ok());
+    bytes.map(Bytes::from).ok_or_else(|| {
+        Error::NotYet(format!("Secret kube-system/landfall-config-{role} has no config under the key config.ign"))
+    })
+}
+
+/// The config with what machines join with now.
+fn render(role: &str, source: &Source) -> Result<Bytes, Error> {
+    let path = Path::new(paths::KUBEADM_CONFIG);
+    let amendments = Amendments { discovery: Some(&source.discovery), ..Amendments::default() };
+    let name = format!("the config of role {role}");
+    let rendered = with_text_file(&name, &source.base, paths::KUBEADM_CONFIG, |text| amend(path, text, amendments))
+        .map_err(|error| Error::NotYet(error_chain(&error)))?;
+    rendered.map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(base: &Value, token: &str) -> Source {
+        let discovery = Discovery { token: token.to_owned(), pins: vec!["sha256:new".to_owned()] };
+        Source { base: base.to_string().into(), discovery }
+    }
+
+    #[test]
+    fn a_config_is_served_with_what_is_valid_now() {
+        let kubeadm = "kind: JoinConfiguration\ndiscovery: {bootstrapToken: {token: old.old}}\n";
+        let base = json!({ "ignition": { "version": "3.3.0" }, "storage": { "files": [
+            { "path": paths::KUBEADM_CONFIG, "contents": { "source": format!("data:;base64,{}", STANDARD.encode(kubeadm)) } },
+            { "path": "/etc/motd", "contents": { "source": "data:,hello" } },
+        ] } });
+        let served = render("worker", &source(&base, "new.token")).unwrap();
+        let served: Value = serde_json::from_slice(&served).unwrap();
+        assert_eq!(served["storage"]["files"][1]["contents"]["source"], "data:,hello");
+        let text = served["storage"]["files"][0]["contents"]["source"].as_str().unwrap();
+        let text = STANDARD.decode(text.strip_prefix("data:;base64,").unwrap()).unwrap();
+        let document: Value = serde_json::from_slice(&text).unwrap();
+        let expected = json!({ "token": "new.token", "caCertHashes": ["sha256:new"] });
+        assert_eq!(document["discovery"]["bootstrapToken"], expected);
+    }
+
+    #[test]
+    fn a_config_of_the_users_own_is_read_and_nonsense_is_refused() {
+        let secret = json!({ "data": { "config.ign": STANDARD.encode("{}") } });
+        assert_eq!(config_of(&secret, "worker").unwrap(), "{}");
+        let error = config_of(&json!({ "data": {} }), "worker").unwrap_err().to_string();
+        assert!(error.contains("kube-system/landfall-config-worker") && error.contains("config.ign"), "{error}");
+        assert!(render("worker", &source(&json!({ "ignition": { "version": "9.9.9" } }), "t")).is_err());
+    }
+}

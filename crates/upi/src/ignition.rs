@@ -1,0 +1,90 @@
+//! What each machine boots with: its own file, and in it no more secrets than it needs.
+
+use std::net::IpAddr;
+
+use landfall_assets::{NodeFile, served_config, with_files};
+use landfall_config::Role;
+use landfall_platform::{File, FileSet};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Inventory, Machine, MachineKind, Made, kit::IGNITION_DIRECTORY};
+
+/// How much of its config a master or worker is handed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IgnitionKind {
+    /// A pointer to the config server, with the token of its role.
+    #[default]
+    Pointer,
+    /// All of it, so that no config server has to be reached.
+    Full,
+}
+
+/// The files, relative to the kit. `configs` are those of the install directory.
+pub(crate) fn files(inventory: &Inventory, made: &Made, configs: &FileSet) -> Result<FileSet, Error> {
+    let kind = inventory.ignition;
+    if inventory.network.is_static && kind == IgnitionKind::Pointer {
+        return Err(Error::StaticPointer);
+    }
+    let mut files = FileSet::default();
+    for machine in &inventory.machines {
+        let path = source(machine.role, kind);
+        let config = configs.get(&path).ok_or_else(|| Error::NoConfig(path.clone()))?;
+        let config = with_files(&path, &config.contents, own_files(inventory, made, machine))
+            .map_err(|source| Error::Ignition { machine: machine.name.clone(), source })?;
+        files.insert(format!("{IGNITION_DIRECTORY}/{}.ign", machine.name), File::private(config));
+    }
+    Ok(files)
+}
+
+/// The config of the install directory that a machine's own is made of.
+fn source(role: MachineKind, kind: IgnitionKind) -> String {
+    let of_pool = |role: Role| match kind {
+        IgnitionKind::Pointer => format!("{}.ign", role.name()),
+        IgnitionKind::Full => served_config(role),
+    };
+    match role {
+        MachineKind::Bootstrap => "bootstrap.ign".to_owned(),
+        MachineKind::Master => of_pool(Role::Master),
+        MachineKind::Worker => of_pool(Role::Worker),
+    }
+}
+
+/// What only this machine has: its name, and its address if no DHCP server gives it one.
+fn own_files(inventory: &Inventory, made: &Made, machine: &Machine) -> Vec<NodeFile> {
+    let mut files = vec![NodeFile::public("/etc/hostname", format!("{}\n", machine.name))];
+    if inventory.network.is_static {
+        let path = "/etc/NetworkManager/system-connections/landfall.nmconnection";
+        // NetworkManager ignores connections that others can read.
+        files.push(NodeFile::private(path, connection(inventory, made, machine)));
+    }
+    files
+}
+
+/// A connection for NetworkManager. It is for the interface with the machine's hardware address if that is known, else for
+/// the only one there is.
+fn connection(inventory: &Inventory, made: &Made, machine: &Machine) -> String {
+    let mut text = "[connection]\nid=landfall\ntype=ethernet\nautoconnect-priority=1\n".to_owned();
+    if let Some(mac) = inventory.mac(machine, made) {
+        text.push_str(&format!("\n[ethernet]\nmac-address={}\n", mac.to_uppercase()));
+    }
+    for (section, v4) in [("ipv4", true), ("ipv6", false)] {
+        let like = |address: &&IpAddr| address.is_ipv4() == v4;
+        text.push_str(&format!("\n[{section}]\n"));
+        let Some(address) = machine.addresses.iter().find(like) else {
+            text.push_str(if v4 { "method=disabled\n" } else { "method=link-local\n" });
+            continue;
+        };
+        text.push_str("method=manual\n");
+        if let Some(subnet) = inventory.network.subnets.iter().find(|subnet| subnet.cidr.contains(address)) {
+            text.push_str(&format!("address1={address}/{},{}\n", subnet.cidr.prefix_len(), subnet.gateway));
+        }
+        let servers: Vec<String> =
+            inventory.network.name_servers.iter().filter(like).map(|server| format!("{server};")).collect();
+        if !servers.is_empty() {
+            text.push_str(&format!("dns={}\n", servers.concat()));
+        }
+        text.push_str(&format!("dns-search={};\n", inventory.cluster_domain));
+    }
+    text
+}

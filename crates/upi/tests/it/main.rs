@@ -1,0 +1,5 @@
+//! The kit: what is in it, who understands it, and what the checks find.
+
+mod consumers;
+mod kit;
+mod scene;
