@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, path::Path, time::Duration};
 
-use landfall_config::{Dns, InstallConfig};
+use landfall_config::{Dns, EndpointHolder, InstallConfig};
 use landfall_platform::{Kind, StepId, StepSpec};
 
 use crate::{Desired, Entry, Error, Name, Target, cluster_entries, steps::GRACE};
@@ -166,6 +166,18 @@ pub fn machine_steps(
         spec(config, id, title, RECORD, &Desired::Record { service: service.clone(), entry })
     };
     Ok(entries.into_iter().map(step).collect())
+}
+
+/// The same, also where the platform chooses the addresses later: then with one that stands for them, since whether a name is free
+/// does not depend on where it will lead.
+pub(crate) fn entries_to_come(config: &InstallConfig, service: &Dns) -> Result<Vec<Entry>, Error> {
+    let known = entries(config, service)?;
+    if !known.is_empty() || config.endpoint_holder() != EndpointHolder::Platform {
+        return Ok(known);
+    }
+    let anywhere = Target::Addresses(vec![[192, 0, 2, 1].into()]);
+    let names = endpoint_names(&config.cluster_domain().parse()?)?;
+    Ok(names.into_iter().map(|name| Entry::new(name, ttl(service).unwrap_or(DEFAULT_TTL), &anywhere)).collect())
 }
 
 /// The section of an install-config with everything that it leaves to be understood: the zone is that of the base domain, and

@@ -102,7 +102,6 @@ impl Scene {
                 "server": self.server.address().to_string(),
                 "keyName": KEY_NAME,
                 "keyFile": "tsig.key",
-                "ttl": 1,
             }},
         });
         let context = TestContext::empty();

@@ -1,7 +1,7 @@
 //! What a platform of real servers does to an installation.
 
 use landfall_engine::ApplyError;
-use landfall_platform::{ErrorClass, MachineProvider as _, error_chain};
+use landfall_platform::{ErrorClass, MachineProvider as _, MachineSpec, WantedMachine, error_chain};
 use landfall_platform_packet::Provider;
 use landfall_simulator::core::Simulation as _;
 use serde_json::json;
@@ -36,11 +36,11 @@ async fn the_next_metro_and_the_next_plan_are_tried() {
     made.sort();
     let places: Vec<String> = made.iter().map(|line| line.replace('"', "").replace("device demo-x7k2p-", "")).collect();
     assert_eq!(places[..3], ["bootstrap c3.small.x86 sv", "master-0 c3.small.x86 sv", "master-1 c3.small.x86 sv"]);
-    assert!(
-        places.contains(&"worker-0 m3.small.x86 sv".to_owned())
-            || places.contains(&"worker-1 m3.small.x86 sv".to_owned())
-    );
-    assert!(places.iter().any(|place| place.starts_with("worker") && place.ends_with("c3.small.x86 dc")), "{places:?}");
+    // The last servers of the chosen place, and then the other places in the user's order.
+    let mut workers: Vec<&str> =
+        places[3..].iter().filter_map(|place| place.split_once(' ')).map(|(_, what)| what).collect();
+    workers.sort_unstable();
+    assert_eq!(workers, ["m3.small.x86 da", "m3.small.x86 sv"], "{places:?}");
     cluster.destroy(&journal).await.unwrap();
     assert_eq!(devices(&cluster), Vec::<String>::new());
 }
@@ -168,12 +168,25 @@ async fn the_address_of_the_api_leaves_a_master_that_died() {
 
 #[tokio::test]
 async fn a_spot_instance_that_was_taken_away_is_made_again() {
-    let cluster = cluster(&[], json!({}), 1, 1).await;
-    let mut cluster = cluster;
-    cluster.config.compute[0].platform.packet =
-        serde_json::from_value(json!({"plans": ["m3.small.x86"], "spot": {"maxPriceCents": 50}})).unwrap();
-    let (_home, journal) = cluster.journal();
-    cluster.apply(&journal).await.unwrap();
+    let cluster = cluster(&[], json!({}), 1, 0).await;
+    let secret = |key: &str, value: String| (key.to_owned(), value.into());
+    let credentials = [
+        secret("api_key", cluster.key.clone()),
+        secret("api_url", cluster.scene.ready("url")),
+        secret("ca_bundle", cluster.scene.account.ca_pem().unwrap().to_owned()),
+        secret("project_id", cluster.scene.project()),
+    ];
+    let interval = std::time::Duration::from_millis(5);
+    let machines = Provider.connect(&credentials.into(), &cluster.infra_id, interval).unwrap().machines;
+    let provider_spec = json!({
+        "kind": "PacketMachineProviderSpec", "userDataSecret": {"name": "u"}, "credentialsSecret": {"name": "c"},
+        "machineTypes": ["m3.small.x86"], "metros": ["da"], "os": "flatcar_stable", "spotPriceMax": 0.5,
+    });
+    let name = "demo-x7k2p-worker-a";
+    let wanted = WantedMachine { name, role: "worker", infra_id: &cluster.infra_id, provider_spec: &provider_spec };
+    let platform = Provider.machine(&wanted).unwrap();
+    let spec = MachineSpec { name: name.to_owned(), user_data: "{}".to_owned().into(), platform };
+    let first = machines.ensure(&spec, &|_| ()).await.unwrap();
     let price = |price: f64| {
         let body = json!({"location": "da", "plan": "m3.small.x86", "price": price}).to_string();
         let request = landfall_simulator::core::Request {
@@ -187,11 +200,14 @@ async fn a_spot_instance_that_was_taken_away_is_made_again() {
         cluster.scene.account.world().with(|account, now| account.administer(now, &request)).unwrap();
     };
     price(1.0);
-    let worker = |line: &String| line.contains("worker");
-    while devices(&cluster).iter().any(worker) {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    while machines.get(name).await.unwrap().is_some() {
+        tokio::time::sleep(interval).await;
     }
+    // At this price there is none, and that is what is told.
+    let error = machines.ensure(&spec, &|_| ()).await.unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Capacity, "{}", error_chain(&error));
     price(0.2);
-    cluster.apply(&journal).await.unwrap();
-    assert_eq!(devices(&cluster).iter().filter(|line| worker(line)).count(), 1);
+    let second = machines.ensure(&spec, &|_| ()).await.unwrap();
+    assert_ne!(first.id, second.id);
+    assert_eq!(devices(&cluster).len(), 1);
 }
