@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-wire", &["landfall-config", "landfall-platform"]),
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
+    ("landfall-asset-host", &[]),
     ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
     // sees platforms only through the traits of the vocabulary
     ("landfall-machines", &["landfall-machine-api", "landfall-platform"]),
@@ -35,6 +36,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-platform",
             "landfall-wire",
         ],
+    ),
+    (
+        "landfall-platform-packet",
+        &["landfall-config", "landfall-engine", "landfall-machine-api", "landfall-platform", "landfall-wire"],
     ),
     ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
@@ -56,6 +61,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "landfall",
         &[
+            "landfall-asset-host",
             "landfall-assets",
             "landfall-cluster",
             "landfall-config",
@@ -65,6 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-machines",
             "landfall-platform",
             "landfall-platform-ovirt",
+            "landfall-platform-packet",
             "landfall-simulator",
             "landfall-upi",
             "landfall-wire",

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use landfall_config::{InstallConfig, LoadBalancer, ovirt};
+use landfall_config::{EndpointHolder, InstallConfig, ovirt};
 use landfall_platform::InfraId;
 
 /// Port of the Kubernetes API.
@@ -32,20 +32,25 @@ impl Cluster<'_> {
 
     /// Whether the cluster's own machines hold the virtual addresses and balance the load.
     pub fn holds_vips(&self) -> bool {
-        self.config.load_balancer == LoadBalancer::Managed
+        self.config.endpoint_holder() == EndpointHolder::Machines
+    }
+
+    /// Whether Landfall sees to it that traffic gets to the API, with the machines or with the platform.
+    pub fn manages_endpoint(&self) -> bool {
+        self.config.endpoint_holder() != EndpointHolder::User
     }
 
     /// The host under which the cluster's own machines reach API and config server, as it stands in a URL.
     ///
-    /// Where Landfall manages the virtual addresses this is the address itself. A machine asks the config server before
+    /// Where Landfall manages addresses that are known beforehand this is the address itself. A machine asks the config server before
     /// anything of the cluster runs on it, so the only resolver is the site's, and that usually knows nothing of
     /// `api-int`; the reference installer does the same, and its users were stuck for days where a name was used
     /// (openshift/installer issue 6104). With a load balancer of the user's own the records are the user's too, and the
     /// name is what can be moved later. Certificates are valid for both.
     pub fn internal_host(&self) -> String {
         match self.config.api_vips().first() {
-            Some(IpAddr::V6(vip)) if self.holds_vips() => format!("[{vip}]"),
-            Some(vip) if self.holds_vips() => vip.to_string(),
+            Some(IpAddr::V6(vip)) if self.manages_endpoint() => format!("[{vip}]"),
+            Some(vip) if self.manages_endpoint() => vip.to_string(),
             _ => self.api_int_name(),
         }
     }

@@ -31,7 +31,7 @@ pub use graph::{Asset, graph};
 pub use ignition::{ignition_configs, pointer_config, served_config, with_files, with_hostname, with_text_file};
 pub use machine_role::MachineRole;
 pub use manifests::{Credentials, manifests};
-pub use metadata::{ClusterMetadata, OvirtMetadata};
+pub use metadata::{ClusterMetadata, OvirtMetadata, PacketMetadata};
 pub use node::{NodeConfig, NodeContents, NodeFacts, NodeFile, NodeUnit, VipFacts};
 pub use onprem::{LocalNode, Member, haproxy_config, keepalived_config, router_ids};
 pub use pki::{

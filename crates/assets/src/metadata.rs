@@ -1,6 +1,6 @@
 //! `metadata.json`: what it takes to find everything of a cluster again and remove it.
 
-use landfall_config::{Platform, ovirt};
+use landfall_config::ovirt;
 use landfall_platform::InfraId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -24,6 +24,9 @@ pub struct ClusterMetadata {
     /// Where it is, if on oVirt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ovirt: Option<OvirtMetadata>,
+    /// Where it is, if on Packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<PacketMetadata>,
 }
 
 /// Where a cluster on oVirt is.
@@ -35,6 +38,15 @@ pub struct OvirtMetadata {
     pub remove_template: bool,
 }
 
+/// Where a cluster on Packet is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PacketMetadata {
+    /// Id of the project; none if one was made for the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Uuid>,
+}
+
 impl ClusterMetadata {
     /// The metadata of a cluster.
     pub fn new(cluster: &Cluster<'_>, secrets: &Secrets) -> Self {
@@ -43,16 +55,17 @@ impl ClusterMetadata {
 
     /// The metadata of a cluster whose unique id somebody else made.
     pub(crate) fn with_id(cluster: &Cluster<'_>, cluster_id: Uuid) -> Self {
-        let Platform::Ovirt(platform) = &cluster.config.platform;
+        let platform = &cluster.config.platform;
         Self {
             cluster_name: cluster.config.metadata.name.clone(),
             cluster_id,
             infra_id: cluster.infra_id.clone(),
             cluster_domain: cluster.config.cluster_domain(),
-            ovirt: Some(OvirtMetadata {
+            ovirt: platform.ovirt().map(|platform| OvirtMetadata {
                 cluster_id: platform.ovirt_cluster_id,
                 remove_template: !matches!(platform.image, Some(ovirt::Image::Template(_))),
             }),
+            packet: platform.packet().map(|platform| PacketMetadata { project: platform.project }),
         }
     }
 

@@ -14,6 +14,8 @@ use crate::{Bootstrap, Error, Kubeconfig, bootstrap::ConfigMap};
 pub struct Api {
     client: Client,
     server: Url,
+    kubeconfig: Kubeconfig,
+    limits: Limits,
 }
 
 /// A node.
@@ -50,7 +52,13 @@ impl Api {
             let port = server.port_or_known_default().unwrap_or(6443);
             client = client.resolve(host, SocketAddr::new(address, port));
         }
-        Ok(Self { client: client.build().map_err(failed)?, server })
+        let client = client.build().map_err(failed)?;
+        Ok(Self { client, server, kubeconfig: kubeconfig.clone(), limits })
+    }
+
+    /// The same API at another address, once that is known.
+    pub fn at(&self, address: IpAddr) -> Result<Self, Error> {
+        Self::with_limits(&self.kubeconfig, Some(address), self.limits)
     }
 
     /// Whether the API is ready to serve.

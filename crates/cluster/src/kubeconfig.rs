@@ -10,7 +10,7 @@ use url::Url;
 use crate::Error;
 
 /// How to reach a cluster, and as whom.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kubeconfig {
     /// The API.
     pub server: Url,

@@ -21,10 +21,11 @@ impl InstallConfig {
         if self.distribution == Distribution::Kubernetes {
             self.version.get_or_insert_with(|| DEFAULT_KUBERNETES_VERSION.to_owned());
         }
-        let Platform::Ovirt(ovirt) = &mut self.platform;
-        // The IPv4 address of each is the primary one, as the cluster's networks are ordered.
-        ovirt.api_vips.sort_by_key(IpAddr::is_ipv6);
-        ovirt.ingress_vips.sort_by_key(IpAddr::is_ipv6);
+        if let Platform::Ovirt(ovirt) = &mut self.platform {
+            // The IPv4 address of each is the primary one, as the cluster's networks are ordered.
+            ovirt.api_vips.sort_by_key(IpAddr::is_ipv6);
+            ovirt.ingress_vips.sort_by_key(IpAddr::is_ipv6);
+        }
         let architecture = self.architecture();
         for (role, pool) in std::iter::once((Role::Master, &mut self.control_plane))
             .chain(self.compute.iter_mut().map(|pool| (Role::Worker, pool)))
@@ -41,7 +42,7 @@ impl InstallConfig {
     pub fn architecture(&self) -> Architecture {
         std::iter::once(&self.control_plane).chain(&self.compute).find_map(|pool| pool.architecture).unwrap_or(
             match self.platform {
-                Platform::Ovirt(_) => Architecture::Amd64,
+                Platform::Ovirt(_) | Platform::Packet(_) => Architecture::Amd64,
             },
         )
     }
@@ -56,17 +57,20 @@ impl InstallConfig {
         self.version.as_deref().unwrap_or(DEFAULT_KUBERNETES_VERSION)
     }
 
-    /// The virtual addresses of the API; empty where the platform has none or somebody else balances the traffic.
+    /// The addresses of the API that are known before anything is made; empty where there are none or somebody else balances
+    /// the traffic.
     pub fn api_vips(&self) -> &[IpAddr] {
         match &self.platform {
             Platform::Ovirt(ovirt) => &ovirt.api_vips,
+            Platform::Packet(packet) => packet.api_address.as_slice(),
         }
     }
 
-    /// The virtual addresses of the ingress; empty where the platform has none or somebody else balances the traffic.
+    /// The addresses of the ingress, as those of the API.
     pub fn ingress_vips(&self) -> &[IpAddr] {
         match &self.platform {
             Platform::Ovirt(ovirt) => &ovirt.ingress_vips,
+            Platform::Packet(packet) => packet.ingress_address.as_slice(),
         }
     }
 

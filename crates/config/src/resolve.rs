@@ -3,8 +3,9 @@
 use uuid::Uuid;
 
 use crate::{
-    InstallConfig, MachinePool, Platform, Role,
+    InstallConfig, MachinePool, Role,
     ovirt::{self, AutoPinningPolicy, DiskFormat, VmType},
+    packet,
 };
 
 const DEFAULT_MEMORY_MIB: u32 = 16 * 1024;
@@ -56,11 +57,60 @@ pub enum Size {
 impl InstallConfig {
     /// The settings of a pool on oVirt: built-in ones, under `defaultMachinePlatform`, under those of the pool.
     pub fn ovirt_pool(&self, pool: &MachinePool, role: Role) -> ResolvedPool {
-        let Platform::Ovirt(platform) = &self.platform;
+        let platform = self.platform.ovirt().expect("only clusters on oVirt have such pools");
         let nothing = ovirt::MachinePool::default();
         let own = pool.platform.ovirt.as_ref().unwrap_or(&nothing);
         let default = platform.default_machine_platform.as_ref().unwrap_or(&nothing);
         resolve(platform, default, own, role)
+    }
+}
+
+/// The plans that are tried if nothing is said: small ones that have enough memory for a control plane.
+const DEFAULT_PLANS: [&str; 3] = ["c3.small.x86", "m3.small.x86", "c3.medium.x86"];
+
+/// The machines of a pool on Packet, with nothing left open that has a default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketPool {
+    /// Plans in the order in which they are tried.
+    pub plans: Vec<String>,
+    /// Reserved hardware: ids or `next-available`; nothing buys on demand.
+    pub hardware_reservations: Vec<String>,
+    /// What is paid on the spot market at most, if machines are bought there.
+    pub spot: Option<packet::Spot>,
+    /// Whether machines have a public IPv4 address.
+    pub public_ipv4: bool,
+}
+
+impl InstallConfig {
+    /// The settings of a pool on Packet: built-in ones, under `defaultMachinePlatform`, under those of the pool.
+    pub fn packet_pool(&self, pool: &MachinePool) -> PacketPool {
+        self.packet_settings(pool.platform.packet.as_ref())
+    }
+
+    /// The settings of the bootstrap machine on Packet: its own, or those of the control plane without what is only there
+    /// for machines that stay.
+    pub fn packet_bootstrap(&self) -> PacketPool {
+        let own = self.platform.packet().and_then(|platform| platform.bootstrap.as_ref());
+        match own {
+            Some(own) => self.packet_settings(Some(own)),
+            None => PacketPool { hardware_reservations: Vec::new(), ..self.packet_pool(&self.control_plane) },
+        }
+    }
+
+    fn packet_settings(&self, own: Option<&packet::MachinePool>) -> PacketPool {
+        let nothing = packet::MachinePool::default();
+        let own = own.unwrap_or(&nothing);
+        let default = self.platform.packet().and_then(|platform| platform.default_machine_platform.as_ref());
+        let default = default.unwrap_or(&nothing);
+        let list =
+            |own: &Vec<String>, default: &Vec<String>| if own.is_empty() { default.clone() } else { own.clone() };
+        let plans = list(&own.plans, &default.plans);
+        PacketPool {
+            plans: if plans.is_empty() { DEFAULT_PLANS.map(str::to_owned).into() } else { plans },
+            hardware_reservations: list(&own.hardware_reservations, &default.hardware_reservations),
+            spot: own.spot.or(default.spot),
+            public_ipv4: own.public_ipv4.or(default.public_ipv4).unwrap_or(true),
+        }
     }
 }
 

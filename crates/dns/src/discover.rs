@@ -8,7 +8,7 @@ use landfall_platform::{Discover, StepError, StepSpec};
 
 use crate::{
     Binder, Desired, Entry, Error, Mark, Name,
-    plan::{RECORD, entries, step_id, title},
+    plan::{RECORD, endpoint_names, entries, step_id, title},
 };
 
 /// How long the removal of something that was found may take.
@@ -26,8 +26,11 @@ pub struct Discovery {
 impl Discovery {
     /// For a cluster and its (resolved) section.
     pub fn new(binder: Binder, config: &InstallConfig, service: &Dns) -> Result<Self, Error> {
-        let names = entries(config, service)?.into_iter().map(|entry| entry.name).collect();
-        Ok(Self { binder, service: service.clone(), domain: config.cluster_domain().parse()?, names })
+        let domain: Name = config.cluster_domain().parse()?;
+        let names = entries(config, service)?.into_iter().map(|entry| entry.name);
+        // Also those whose addresses the install-config does not tell.
+        let names: BTreeSet<Name> = names.chain(endpoint_names(&domain)?).collect();
+        Ok(Self { binder, service: service.clone(), domain, names: names.into_iter().collect() })
     }
 
     async fn marked(&self) -> Result<BTreeSet<Name>, Error> {

@@ -66,7 +66,7 @@ pub use look::{Seen, ask_resolver, ask_zone};
 pub use mark::Mark;
 pub use name::{Name, NameError};
 pub use network::Network;
-pub use plan::{is_dns, is_record, machine_steps, node_steps, plan, resolved};
+pub use plan::{endpoint_steps, is_dns, is_record, machine_steps, node_steps, plan, resolved};
 pub use preflight::{Probe, preflight};
 pub use servers::Servers;
 pub use steps::{Binder, Desired};

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, path::Path, time::Duration};
 
-use landfall_config::{Dns, InstallConfig};
+use landfall_config::{Dns, EndpointHolder, InstallConfig};
 use landfall_platform::{Kind, StepId, StepSpec};
 
 use crate::{Desired, Entry, Error, Name, Target, cluster_entries, steps::GRACE};
@@ -38,6 +38,46 @@ pub fn plan(config: &InstallConfig, service: &Dns) -> Result<Vec<StepSpec>, Erro
     let wait = spec(config, "dns/resolver".into(), title, WAIT, &Desired::Resolver { entries: names });
     steps.push(StepSpec { needs, timeout: wait.timeout.min(RESOLVER_LIMIT + GRACE), ..wait });
     Ok(steps)
+}
+
+/// The steps for the names of API and ingress whose addresses become known during an installation: each of the steps in `api` and
+/// `ingress` tells some, as an output `addresses`.
+pub fn endpoint_steps(
+    config: &InstallConfig,
+    service: &Dns,
+    api: &[StepId],
+    ingress: &[StepId],
+) -> Result<Vec<StepSpec>, Error> {
+    let domain: Name = config.cluster_domain().parse()?;
+    let step = |name: Name, sources: &[StepId]| {
+        let desired = Desired::Endpoint {
+            service: service.clone(),
+            name: name.clone(),
+            ttl: ttl(service).unwrap_or(DEFAULT_TTL),
+            sources: sources.to_vec(),
+        };
+        let step = spec(config, step_id(&name, &domain), title(&name), RECORD, &desired);
+        StepSpec { needs: sources.to_vec(), ..step }
+    };
+    endpoint_names(&domain)?
+        .into_iter()
+        .zip([api, api, ingress])
+        .map(|(name, sources)| Ok(step(name, sources)))
+        .collect()
+}
+
+/// The names of the API for users, of the API for machines, and of applications.
+pub(crate) fn endpoint_names(domain: &Name) -> Result<[Name; 3], Error> {
+    Ok([domain.child("api")?, domain.child("api-int")?, domain.child("*.apps")?])
+}
+
+fn ttl(service: &Dns) -> Option<u32> {
+    match service {
+        Dns::Rfc2136(section) => section.ttl,
+        Dns::Route53(section) => section.ttl,
+        Dns::Cloudflare(section) => section.ttl,
+        Dns::Manual(section) => section.ttl,
+    }
 }
 
 /// The steps for the names of nodes, if they are wanted. Their addresses are known once the cluster is up: `source` is the step
@@ -126,6 +166,18 @@ pub fn machine_steps(
         spec(config, id, title, RECORD, &Desired::Record { service: service.clone(), entry })
     };
     Ok(entries.into_iter().map(step).collect())
+}
+
+/// The same, also where the platform chooses the addresses later: then with one that stands for them, since whether a name is free
+/// does not depend on where it will lead.
+pub(crate) fn entries_to_come(config: &InstallConfig, service: &Dns) -> Result<Vec<Entry>, Error> {
+    let known = entries(config, service)?;
+    if !known.is_empty() || config.endpoint_holder() != EndpointHolder::Platform {
+        return Ok(known);
+    }
+    let anywhere = Target::Addresses(vec![[192, 0, 2, 1].into()]);
+    let names = endpoint_names(&config.cluster_domain().parse()?)?;
+    Ok(names.into_iter().map(|name| Entry::new(name, ttl(service).unwrap_or(DEFAULT_TTL), &anywhere)).collect())
 }
 
 /// The section of an install-config with everything that it leaves to be understood: the zone is that of the base domain, and

@@ -47,6 +47,17 @@ pub enum Desired {
         /// The step that tells addresses.
         source: StepId,
     },
+    /// A name of API or ingress, whose addresses other steps tell.
+    Endpoint {
+        /// Where it is made.
+        service: Dns,
+        /// The name.
+        name: Name,
+        /// Time to live in seconds.
+        ttl: u32,
+        /// The steps that tell addresses, each as an output `addresses`.
+        sources: Vec<StepId>,
+    },
     /// Records that somebody makes by hand.
     Manual {
         /// What they say.
@@ -115,6 +126,11 @@ impl Bind for Binder {
                 let entry = Entry { name, ttl, data: Vec::new() };
                 let record = RecordStep { binder: self.clone(), service, entry, patience };
                 Arc::new(NodeStep { record, node, source })
+            }
+            Desired::Endpoint { service, name, ttl, sources } => {
+                let entry = Entry { name, ttl, data: Vec::new() };
+                let record = RecordStep { binder: self.clone(), service, entry, patience };
+                Arc::new(EndpointStep { record, sources })
             }
             Desired::Manual { entries } => Arc::new(ManualStep { network: self.network.clone(), entries, patience }),
             Desired::Resolver { entries } => {
@@ -207,6 +223,32 @@ impl Step for RecordStep {
             Err(Error::NoZone { .. }) => Ok(()),
             done => Ok(done?),
         }
+    }
+}
+
+struct EndpointStep {
+    /// Without data, until the addresses are known.
+    record: RecordStep,
+    sources: Vec<StepId>,
+}
+
+#[async_trait]
+impl Step for EndpointStep {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
+        let mut addresses: Vec<IpAddr> = Vec::new();
+        for source in &self.sources {
+            addresses.extend(context.output::<Vec<IpAddr>>(source, "addresses")?);
+        }
+        let Entry { name, ttl, .. } = &self.record.entry;
+        let entry = Entry::new(name.clone(), *ttl, &Target::Addresses(addresses));
+        let RecordStep { binder, service, patience, .. } = &self.record;
+        RecordStep { binder: binder.clone(), service: service.clone(), entry, patience: *patience }
+            .ensure(context)
+            .await
+    }
+
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        self.record.remove(context, outputs).await
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Status(commands::status::Status),
     /// Draw what is made from what
     Graph(commands::graph::Graph),
-    /// Install a cluster on a simulated oVirt engine, look at it, and remove it again
+    /// Install a cluster on a simulated platform, look at it, and remove it again
     Demo(commands::demo::Demo),
     /// Run a simulated platform, to practise on and to test against
     #[command(subcommand)]

@@ -19,6 +19,8 @@ pub(crate) struct Failure {
 const STALE: &str = "--regenerate writes them anew and keeps a copy of what was edited under .landfall/backup; \
     --keep-stale uses them as they are; both take a file as well, as in --regenerate=manifests/a.yaml";
 const JOURNAL: &str = "move the journal away; 'landfall destroy cluster' then finds what was created by its mark";
+const PACKET_CREDENTIALS: &str = "METAL_AUTH_TOKEN holds the API key, or a file with api_key that only you can read: \
+    ~/.packet/packet-config.yaml, or where PACKET_CONFIG points";
 const OVIRT_CREDENTIALS: &str = "the credentials file says ovirt_url, ovirt_username and ovirt_password, and ovirt_cafile unless \
     the system trusts the engine; OVIRT_CONFIG names another file";
 const CONFIG: &str = "'landfall explain PATH' says what a field means and what it may hold";
@@ -49,6 +51,8 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(ExitStatus::Config, None)
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_ovirt::Error>() {
         failure(platform_status(error.class()), ovirt_hint(error))
+    } else if let Some(error) = cause.downcast_ref::<landfall_platform_packet::Error>() {
+        failure(platform_status(error.class()), packet_hint(error))
     } else if let Some(error) = cause.downcast_ref::<landfall_machines::Error>() {
         failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<landfall_dns::Error>() {
@@ -69,6 +73,11 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
 fn ovirt_hint(error: &landfall_platform_ovirt::Error) -> Option<&'static str> {
     use landfall_platform_ovirt::Error as Ovirt;
     matches!(error, Ovirt::File { .. } | Ovirt::Incomplete { .. } | Ovirt::NoHome).then_some(OVIRT_CREDENTIALS)
+}
+
+fn packet_hint(error: &landfall_platform_packet::Error) -> Option<&'static str> {
+    use landfall_platform_packet::Error as Packet;
+    matches!(error, Packet::NoKey { .. } | Packet::NoHome | Packet::Format { .. }).then_some(PACKET_CREDENTIALS)
 }
 
 /// What the user's files are to blame for; the rest is a bug.

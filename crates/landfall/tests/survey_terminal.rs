@@ -62,7 +62,7 @@ fn every_question_can_be_answered_with_mistakes_and_steps_back() {
 
     let written = std::fs::read(terminal.install_config()).expect("the install-config was written");
     let config = landfall_config::parse(&written).expect("the install-config is valid").config;
-    let landfall_config::Platform::Ovirt(ovirt) = &config.platform;
+    let landfall_config::Platform::Ovirt(ovirt) = &config.platform else { unreachable!() };
     assert_eq!(ovirt.ovirt_cluster_id.to_string(), CLUSTER);
     assert_eq!(ovirt.ovirt_storage_domain_id.to_string(), STORAGE);
     assert_eq!(ovirt.vnic_profile_id.map(|id| id.to_string()).as_deref(), Some(PROFILE));

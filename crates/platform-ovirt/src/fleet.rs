@@ -1,12 +1,9 @@
 //! All machines and disks of a cluster, watched with one call for all of them.
-//!
-//! Many steps wait for their machines at the same time. Each of them asking the engine would be one call per machine and
-//! second; so whoever waits shares what the last listing said, and asks for a new one only if nobody has of late.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use landfall_platform::InfraId;
-use tokio::{sync::Mutex, time::Instant};
+use landfall_wire::Listings;
 
 use crate::{
     Client, Error,
@@ -31,7 +28,7 @@ impl Fleet {
 
     /// All machines, as they are now.
     pub async fn list(&self) -> Result<Arc<Vec<Vm>>, Error> {
-        self.vms.since(Instant::now(), || self.client.vms_named(&self.prefix)).await
+        self.vms.now(|| self.client.vms_named(&self.prefix)).await
     }
 
     /// The machine with a name, as it is now.
@@ -61,64 +58,5 @@ impl Fleet {
             Ok(judge(&own))
         };
         self.loose_disks.wait(|| self.client.loose_disks(&self.prefix), judge).await
-    }
-}
-
-/// The last listing of one kind of thing, shared by all who look at it.
-struct Listings<T> {
-    interval: Duration,
-    last: Arc<Mutex<Option<Listing<T>>>>,
-}
-
-struct Listing<T> {
-    at: Instant,
-    found: Arc<Vec<T>>,
-}
-
-impl<T> Clone for Listings<T> {
-    fn clone(&self) -> Self {
-        Self { interval: self.interval, last: Arc::clone(&self.last) }
-    }
-}
-
-impl<T> Listings<T> {
-    fn new(interval: Duration) -> Self {
-        Self { interval, last: Arc::default() }
-    }
-
-    async fn wait<V, F>(
-        &self,
-        list: impl Fn() -> F,
-        mut judge: impl FnMut(&[T]) -> Result<Option<V>, Error>,
-    ) -> Result<V, Error>
-    where
-        F: Future<Output = Result<Vec<T>, Error>>,
-    {
-        let mut not_before = Instant::now();
-        loop {
-            let found = self.since(not_before, &list).await?;
-            if let Some(verdict) = judge(&found)? {
-                return Ok(verdict);
-            }
-            not_before = Instant::now() + self.interval;
-            tokio::time::sleep_until(not_before).await;
-            // Any listing that another has made during the pause will do.
-            not_before -= self.interval / 2;
-        }
-    }
-
-    /// A listing that was begun at the given time or later. Those who ask while one is under way get the same.
-    async fn since<F>(&self, not_before: Instant, fetch: impl Fn() -> F) -> Result<Arc<Vec<T>>, Error>
-    where
-        F: Future<Output = Result<Vec<T>, Error>>,
-    {
-        let mut last = self.last.lock().await;
-        if let Some(listing) = last.as_ref().filter(|listing| listing.at >= not_before) {
-            return Ok(Arc::clone(&listing.found));
-        }
-        let at = Instant::now();
-        let found = Arc::new(fetch().await?);
-        *last = Some(Listing { at, found: Arc::clone(&found) });
-        Ok(found)
     }
 }

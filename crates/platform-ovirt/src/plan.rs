@@ -8,7 +8,7 @@
 //! The template is a step only if an image is given; one that exists already is used and left alone.
 
 use landfall_config::{
-    InstallConfig, MachinePool, Platform, Role, Size as PoolSize,
+    InstallConfig, MachinePool, Role, Size as PoolSize,
     ovirt::{self, AutoPinningPolicy, DiskFormat, Image, VmType},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
@@ -61,7 +61,7 @@ pub fn bootstrap_step() -> StepId {
 
 /// The plan of a cluster.
 pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: Stage) -> Result<Plan, PlanError> {
-    let Platform::Ovirt(platform) = &config.platform;
+    let platform = config.platform.ovirt().expect("only clusters on oVirt are planned here");
     let declared = declared_groups(platform);
     let planner = Planner { config, platform, mark: Mark::new(infra_id.clone()), facts, declared };
     let mut builder = PlanBuilder::default();

@@ -5,6 +5,9 @@ use ipnet::IpNet;
 /// Why there is no kit.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// There is no kit for the platform.
+    #[error("there is no kit for the platform '{0}'; there is one for ovirt")]
+    Platform(&'static str),
     /// The cluster's machines would hold the addresses that the user's load balancer has.
     #[error("the install-config lets the cluster's machines balance the load")]
     ManagedLoadBalancer,
@@ -72,7 +75,7 @@ impl Error {
                 "a pointer is fetched before the address is set: write ignition: full, or network.static: false, into \
                  upi/inventory.yml",
             ),
-            Self::Ignition { .. } => None,
+            Self::Platform(_) | Self::Ignition { .. } => None,
             Self::NoConfig(_) => Some("run 'landfall create ignition-configs' in the same directory"),
         }
     }

@@ -5,12 +5,14 @@
 
 mod client;
 mod error;
+mod listings;
 mod reply;
 mod request;
 mod trust;
 
 pub use client::{Client, ClientBuilder, Download, Identity, Limits};
 pub use error::Error;
+pub use listings::Listings;
 pub use reply::Reply;
 pub use request::{Method, Request};
 pub use trust::Trust;

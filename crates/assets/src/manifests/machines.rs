@@ -4,7 +4,7 @@ use landfall_config::{MachinePool, Platform, Role};
 use landfall_machine_api::{CLUSTER_LABEL, ROLE_LABEL, SET_LABEL};
 use serde_json::{Map, Value, json};
 
-use super::{Manifest, machine_namespace, ovirt};
+use super::{Manifest, machine_namespace, ovirt, packet};
 use crate::Cluster;
 
 const API_VERSION: &str = "machine.openshift.io/v1beta1";
@@ -106,5 +106,6 @@ fn labels(cluster: &Cluster<'_>, role: Role) -> Map<String, Value> {
 fn provider_spec(cluster: &Cluster<'_>, pool: &MachinePool, role: Role) -> Value {
     match &cluster.config.platform {
         Platform::Ovirt(platform) => ovirt::provider_spec(cluster, platform, pool, role),
+        Platform::Packet(platform) => packet::provider_spec(cluster, platform, pool, role),
     }
 }

@@ -14,6 +14,7 @@ mod manifest;
 mod namespace;
 mod node_reader;
 mod ovirt;
+mod packet;
 mod user_data;
 
 pub(crate) use cluster_info::cluster_info;

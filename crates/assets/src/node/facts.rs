@@ -74,6 +74,9 @@ pub struct ApiFacts {
     pub port: u16,
     /// The port that the config server listens on.
     pub config_server_port: u16,
+    /// Whether the platform leads an address to one machine after the other, which each takes in `landfall-endpoint.service`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub led_by_platform: bool,
 }
 
 /// The virtual addresses that the cluster's machines hold among themselves.
@@ -174,6 +177,7 @@ impl NodeFacts {
                 endpoint: cluster.internal_endpoint(),
                 port: API_PORT,
                 config_server_port: CONFIG_SERVER_PORT,
+                led_by_platform: onprem::is_led_by_platform(cluster),
             },
             vips: onprem::vip_facts(cluster),
             networks: NetworkFacts {

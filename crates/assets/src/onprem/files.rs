@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::{
-    haproxy_config, keepalived_config,
+    haproxy_config, keepalived_config, platform_endpoint,
     vips::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT},
 };
 use crate::{
@@ -14,11 +14,15 @@ use crate::{
 
 /// Files for the machines of a role: what `landfall-node` reads, check scripts, the first configurations.
 ///
-/// The facts are always there; all else only if the cluster's machines hold the virtual addresses.
+/// The facts are always there; all else only if the cluster's machines hold virtual addresses, or take what the platform leads
+/// to them.
 pub(crate) fn onprem_files(cluster: &Cluster<'_>, role: MachineRole) -> Vec<NodeFile> {
     let facts = NodeFacts::new(cluster, role);
     let mut files = vec![NodeFile::public(paths::NODE_FACTS, facts.to_json())];
-    let Some(vips) = &facts.vips else { return files };
+    let Some(vips) = &facts.vips else {
+        files.extend(platform_endpoint::files(cluster));
+        return files;
+    };
 
     files.push(NodeFile::append("/etc/hosts", hosts(&facts)));
     files.push(NodeFile::public(paths::KEEPALIVED_CONFIG, keepalived_config(&facts, vips, None, &[])));
@@ -36,10 +40,10 @@ pub(crate) fn onprem_files(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
     files
 }
 
-/// Units for the machines of a role; none if a load balancer of the user's own holds the addresses.
+/// Units for the machines of a role; none if nothing is led to them but by a load balancer.
 pub(crate) fn onprem_units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<NodeUnit> {
     if !cluster.holds_vips() {
-        return Vec::new();
+        return platform_endpoint::units(cluster, role);
     }
     let packages = if role == MachineRole::Master { "keepalived haproxy" } else { "keepalived" };
     let mut units = vec![

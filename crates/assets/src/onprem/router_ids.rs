@@ -1,6 +1,6 @@
 //! VRRP router ids.
 
-use landfall_config::{Platform, ovirt::RouterIds};
+use landfall_config::ovirt::RouterIds;
 use sha2::{Digest, Sha256};
 
 use crate::Cluster;
@@ -14,8 +14,8 @@ pub fn router_ids(cluster: &Cluster<'_>) -> Option<RouterIds> {
     if !cluster.holds_vips() {
         return None;
     }
-    let Platform::Ovirt(platform) = &cluster.config.platform;
-    Some(platform.vrrp.unwrap_or_else(|| from_infra_id(cluster.infra_id.as_str())))
+    let chosen = cluster.config.platform.ovirt().and_then(|platform| platform.vrrp);
+    Some(chosen.unwrap_or_else(|| from_infra_id(cluster.infra_id.as_str())))
 }
 
 fn from_infra_id(infra_id: &str) -> RouterIds {

@@ -145,7 +145,7 @@ fn point_at_virtual_address(
     state: &State,
     version: &VersionInfo,
 ) -> Result<(), Error> {
-    let addresses: &[_] = if cluster.holds_vips() { cluster.config.api_vips() } else { &[] };
+    let addresses: &[_] = if cluster.manages_endpoint() { cluster.config.api_vips() } else { &[] };
     if !addresses.is_empty() {
         let certificate = config_server::certificate(&state.root_ca()?, &state.config_server()?, addresses)?;
         let secret = &rendered(files, CONFIG_SERVER_SECRET, version)?.contents;

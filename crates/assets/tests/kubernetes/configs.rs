@@ -47,7 +47,7 @@ pub(crate) const SITES: [(&str, Edit); 9] = [
         let pods = ClusterNetwork { cidr: "fd01::/48".parse().unwrap(), host_prefix: Some(64) };
         config.networking.cluster_network.push(pods);
         config.networking.service_network.push("fd02::/112".parse().unwrap());
-        let Platform::Ovirt(platform) = &mut config.platform;
+        let Platform::Ovirt(platform) = &mut config.platform else { unreachable!() };
         platform.api_vips.push("2001:db8:1::5".parse().unwrap());
         platform.ingress_vips.push("2001:db8:1::6".parse().unwrap());
     }),
@@ -56,7 +56,7 @@ pub(crate) const SITES: [(&str, Edit); 9] = [
         config.networking.cluster_network =
             vec![ClusterNetwork { cidr: "fd01::/48".parse().unwrap(), host_prefix: Some(64) }];
         config.networking.service_network = vec!["fd02::/112".parse().unwrap()];
-        let Platform::Ovirt(platform) = &mut config.platform;
+        let Platform::Ovirt(platform) = &mut config.platform else { unreachable!() };
         platform.api_vips = vec!["2001:db8:1::5".parse().unwrap()];
         platform.ingress_vips = vec!["2001:db8:1::6".parse().unwrap()];
     }),

@@ -154,7 +154,7 @@ fn router_ids_are_chosen_once_unless_given() {
     assert_eq!((vips.api_router_id, vips.ingress_router_id), (chosen.api, chosen.ingress));
 
     let mut config = example();
-    let landfall_config::Platform::Ovirt(platform) = &mut config.platform;
+    let landfall_config::Platform::Ovirt(platform) = &mut config.platform else { unreachable!() };
     platform.vrrp = Some(RouterIds { api: 7, ingress: 8 });
     assert_eq!(router_ids(&Rendered::new(config.clone()).cluster()), Some(RouterIds { api: 7, ingress: 8 }));
     config.load_balancer = LoadBalancer::UserManaged;

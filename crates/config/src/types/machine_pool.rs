@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ovirt;
+use super::{ovirt, packet};
 
 /// A pool of equal machines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +76,9 @@ pub struct PoolPlatform {
     /// Settings on oVirt and RHV.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ovirt: Option<ovirt::MachinePool>,
+    /// Settings on Packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<packet::MachinePool>,
 }
 
 impl PoolPlatform {

@@ -3,11 +3,13 @@
 //! Doc comments on fields are what `landfall explain` prints, so they are written for the person who fills the file in.
 
 mod dns;
+mod endpoint;
 mod format;
 mod load_balancer;
 mod machine_pool;
 mod networking;
 pub mod ovirt;
+pub mod packet;
 mod pki;
 mod platform;
 mod proxy;
@@ -16,6 +18,7 @@ mod software;
 mod timeouts;
 
 pub use dns::{Cloudflare, Dns, ManualDns, Rfc2136, Route53, TsigAlgorithm};
+pub use endpoint::EndpointHolder;
 pub use load_balancer::LoadBalancer;
 pub use machine_pool::{Architecture, MachinePool, PoolPlatform, Role};
 pub use networking::{ClusterNetwork, MachineNetwork, NetworkType, Networking};

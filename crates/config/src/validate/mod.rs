@@ -7,6 +7,7 @@ mod machine_pools;
 mod networking;
 mod ovirt;
 mod ovirt_pools;
+mod packet;
 mod pki;
 mod proxy;
 mod software;
@@ -38,6 +39,7 @@ impl InstallConfig {
         virtual_ips::check(self, report);
         ovirt::check(self, report);
         ovirt_pools::check(self, report);
+        packet::check(self, report);
         dns::check(self, report);
         proxy::check(self, report);
         trust::check(self, report);

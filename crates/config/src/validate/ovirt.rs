@@ -7,7 +7,7 @@ use crate::{InstallConfig, LoadBalancer, Platform, Problem, ovirt::Image, path, 
 const MAX_NAME: usize = 255;
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
-    let Platform::Ovirt(ovirt) = &config.platform;
+    let Platform::Ovirt(ovirt) = &config.platform else { return };
     if let Some(ids) = ovirt.vrrp {
         if ids.api == ids.ingress {
             report.problem(

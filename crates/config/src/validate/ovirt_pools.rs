@@ -30,19 +30,24 @@ const MAX_MEMORY_MIB: u32 = 64 * 1024 * 1024;
 const MAX_DISK_GIB: u32 = 64 * 1024;
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
-    let Platform::Ovirt(platform) = &config.platform;
+    let Platform::Ovirt(platform) = &config.platform else { return };
     if let Some(level) = &platform.default_machine_platform {
         contradictions(DEFAULTS, level, report);
         affinity_groups(DEFAULTS, level, platform, report);
     }
-    check_pool("controlPlane", &config.control_plane, Role::Master, config, report);
+    check_pool("controlPlane", &config.control_plane, Role::Master, (config, platform), report);
     for (i, pool) in config.compute.iter().enumerate() {
-        check_pool(&path::index("compute", i), pool, Role::Worker, config, report);
+        check_pool(&path::index("compute", i), pool, Role::Worker, (config, platform), report);
     }
 }
 
-fn check_pool(parent: &str, pool: &MachinePool, role: Role, config: &InstallConfig, report: &mut Report) {
-    let Platform::Ovirt(platform) = &config.platform;
+fn check_pool(
+    parent: &str,
+    pool: &MachinePool,
+    role: Role,
+    (config, platform): (&InstallConfig, &ovirt::Platform),
+    report: &mut Report,
+) {
     let path = path::key(&path::key(parent, "platform"), "ovirt");
     if let Some(level) = &pool.platform.ovirt {
         contradictions(&path, level, report);

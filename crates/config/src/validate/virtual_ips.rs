@@ -13,15 +13,13 @@ struct Vip<'a> {
 }
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
-    let Platform::Ovirt(_) = config.platform;
+    let Platform::Ovirt(_) = config.platform else { return };
     let (api_path, ingress_path) = ("platform.ovirt.api_vips", "platform.ovirt.ingress_vips");
-    for (path, vips, purpose) in
-        [(api_path, config.api_vips(), "the API"), (ingress_path, config.ingress_vips(), "the ingress")]
-    {
+    let (api, ingress) = (config.api_vips(), config.ingress_vips());
+    for (path, vips, purpose) in [(api_path, api, "the API"), (ingress_path, ingress, "the ingress")] {
         list(path, vips, purpose, config, report);
     }
-    let vips: Vec<Vip<'_>> =
-        located(api_path, config.api_vips()).chain(located(ingress_path, config.ingress_vips())).collect();
+    let vips: Vec<Vip<'_>> = located(api_path, api).chain(located(ingress_path, ingress)).collect();
     let mut taken: HashMap<&IpAddr, &str> = HashMap::new();
     for vip in &vips {
         usable(vip, report);

@@ -12,7 +12,7 @@ use landfall_platform::{Finding, Verdict};
 use crate::{
     Binder, Error, Servers, Zone,
     backends::{TOKEN, TSIG_SECRET},
-    plan::entries,
+    plan::entries_to_come,
     secret_file::SecretFile,
     steps::zone_servers,
 };
@@ -29,7 +29,7 @@ pub enum Probe {
 /// Looks at the zone, the credentials, the delegation and the names. The section must be [`resolved`](crate::resolved).
 pub async fn preflight(binder: &Binder, config: &InstallConfig, service: &Dns, probe: Probe) -> Vec<Finding> {
     const CHECK: &str = "DNS zone";
-    let entries = match entries(config, service) {
+    let entries = match entries_to_come(config, service) {
         Ok(entries) if !entries.is_empty() => entries,
         Ok(_) => {
             let message = "there is no address that a record could lead to";

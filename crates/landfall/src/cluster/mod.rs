@@ -1,6 +1,8 @@
 //! What the commands share that work on a cluster: its platform, its journal, its progress.
 
+mod asset_host;
 mod bootstrap;
+mod control_plane;
 mod ending;
 mod platform;
 mod preflight;
@@ -8,6 +10,7 @@ mod progress;
 mod public_dns;
 mod waiting;
 
+pub(crate) use asset_host::Boot;
 pub(crate) use bootstrap::bootstrap_progress;
 pub(crate) use ending::ClusterError;
 pub(crate) use platform::{Facts, Look, Plans, Site, bootstrap_step, providers, require_credentials, site};

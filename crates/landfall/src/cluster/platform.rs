@@ -7,15 +7,18 @@ use std::{
 };
 
 use anyhow::Context as _;
-use landfall_config::{InstallConfig, Platform};
+use landfall_config::{InstallConfig, packet::Location};
 use landfall_dns::Probe;
 use landfall_engine::{Plan, PlanError};
-use landfall_platform::{Bind, Discover, Environment, FileSet, Finding, InfraId, MachineProvider, Machines, StepId};
+use landfall_platform::{Bind, Discover, Environment, Finding, InfraId, MachineProvider, Machines, StepId};
 use landfall_platform_ovirt as ovirt;
+use landfall_platform_packet as packet;
 use landfall_wire::Limits;
 use secrecy::SecretString;
 
 use super::{
+    Boot,
+    control_plane::Masters,
     public_dns::{self, Everywhere, PublicDns, WithDns, with_records},
     waiting::{Wait, extended, with_bootstrap_waits, with_final_wait},
 };
@@ -35,10 +38,16 @@ pub(crate) struct Site {
     /// What must never be shown.
     pub(crate) secrets: Vec<SecretString>,
     infra_id: InfraId,
-    engine: Arc<ovirt::Client>,
+    connection: Connection,
     dns: landfall_dns::Binder,
     /// The install directory.
     dir: PathBuf,
+}
+
+/// The platform that a cluster is on.
+enum Connection {
+    Ovirt(Arc<ovirt::Client>),
+    Packet(packet::Site),
 }
 
 /// What was found out about a platform before anything is made there.
@@ -49,59 +58,119 @@ pub(crate) struct Look {
 }
 
 /// What a plan depends on.
-pub(crate) struct Facts(ovirt::Facts);
+pub(crate) enum Facts {
+    Ovirt(ovirt::Facts),
+    Packet(packet::Facts),
+}
 
 impl Facts {
-    /// What is assumed where nothing could be found out: machines share hosts if they must, and are attached as their
-    /// template is.
-    pub(crate) fn assumed() -> Self {
-        Self(ovirt::Facts { hosts_up: 0, vnic_profile_id: None })
+    /// What is assumed where nothing could be found out: machines share hosts if they must and are attached as their template
+    /// is, or stand in the first place that is named.
+    pub(crate) fn assumed(config: &InstallConfig) -> Self {
+        match config.platform.packet() {
+            None => Self::Ovirt(ovirt::Facts { hosts_up: 0, vnic_profile_id: None }),
+            Some(platform) => {
+                let location = platform.locations().into_iter().next();
+                Self::Packet(packet::Facts { location: location.unwrap_or(Location::Metro(String::new())) })
+            }
+        }
     }
 }
 
-/// Connects to the platform with the given name. `ignition` is what machines are started with; it may be empty when things
-/// are only removed.
+/// Connects to the platform with the given name. `boot` is what machines are started with; it may be empty when things are only
+/// removed. Without an install-config everything that the credentials lead to is searched for what carries the cluster's mark.
 pub(crate) fn site(
     platform: &str,
     dir: &Path,
     environment: &Environment,
     infra_id: &InfraId,
-    ignition: FileSet,
+    boot: &Boot,
+    config: Option<&InstallConfig>,
 ) -> anyhow::Result<Site> {
-    match platform {
-        "ovirt" => {
-            let file = ovirt::CredentialsFile::locate(environment)?;
-            let ovirt::Credentials { engine, trust, user, password, .. } = file.read()?;
-            let secrets = vec![password.clone()];
-            let client = Arc::new(ovirt::Client::new(engine, &trust, Limits::default(), user, password)?);
-            let inputs = ovirt::Inputs { ignition, image_cache: image_cache(environment) };
-            let binder = ovirt::Binder::new(Arc::clone(&client), infra_id, inputs, POLL_INTERVAL);
-            let dns = public_dns::binder(infra_id, environment);
-            Ok(Site {
-                machines: Arc::new(binder.machines()),
-                bind: Arc::new(WithDns { platform: Arc::new(binder), dns: dns.clone() }),
-                discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
-                bootstrap: bootstrap_step(),
-                secrets,
-                infra_id: infra_id.clone(),
-                engine: client,
-                dns,
-                dir: dir.to_owned(),
-            })
-        }
+    let made = match platform {
+        "ovirt" => on_ovirt(environment, infra_id, boot)?,
+        "packet" => on_packet(dir, environment, infra_id, boot, config)?,
         other => anyhow::bail!("there is no platform '{other}'"),
-    }
+    };
+    let dns = public_dns::binder(infra_id, environment);
+    Ok(Site {
+        machines: made.machines,
+        bind: Arc::new(WithDns { platform: made.bind, dns: dns.clone() }),
+        discover: made.discover,
+        bootstrap: bootstrap_step(),
+        secrets: vec![made.secret],
+        infra_id: infra_id.clone(),
+        connection: made.connection,
+        dns,
+        dir: dir.to_owned(),
+    })
+}
+
+/// What a platform brings.
+struct Connected {
+    machines: Arc<dyn Machines>,
+    bind: Arc<dyn Bind>,
+    discover: Arc<dyn Discover>,
+    secret: SecretString,
+    connection: Connection,
+}
+
+fn on_ovirt(environment: &Environment, infra_id: &InfraId, boot: &Boot) -> anyhow::Result<Connected> {
+    let file = ovirt::CredentialsFile::locate(environment)?;
+    let ovirt::Credentials { engine, trust, user, password, .. } = file.read()?;
+    let secret = password.clone();
+    let client = Arc::new(ovirt::Client::new(engine, &trust, Limits::default(), user, password)?);
+    let inputs = ovirt::Inputs { ignition: boot.user_data.clone(), image_cache: image_cache(environment) };
+    let binder = ovirt::Binder::new(Arc::clone(&client), infra_id, inputs, POLL_INTERVAL);
+    Ok(Connected {
+        machines: Arc::new(binder.machines()),
+        bind: Arc::new(binder),
+        discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
+        secret,
+        connection: Connection::Ovirt(client),
+    })
+}
+
+fn on_packet(
+    dir: &Path,
+    environment: &Environment,
+    infra_id: &InfraId,
+    boot: &Boot,
+    config: Option<&InstallConfig>,
+) -> anyhow::Result<Connected> {
+    let packet::Credentials { api, key, trust } = packet::Credentials::read(environment)?;
+    let secret = key.clone();
+    let client = Arc::new(packet::Client::new(api, &trust, Limits::default(), key)?);
+    let project = match config.and_then(|config| config.platform.packet()) {
+        None => packet::Project::Unknown,
+        Some(platform) => platform.project.map_or(packet::Project::Own, |id| packet::Project::Given(id.to_string())),
+    };
+    let site = packet::Site::new(client, infra_id, project, POLL_INTERVAL);
+    let inputs = packet::Inputs {
+        user_data: boot.user_data.clone(),
+        script_url: boot.script_url.clone(),
+        control_plane: Some(Arc::new(Masters::new(dir))),
+    };
+    let binder = packet::Binder::new(site.clone(), inputs);
+    Ok(Connected {
+        machines: Arc::new(binder.machines()),
+        bind: Arc::new(binder),
+        discover: Arc::new(packet::Discovery::new(site.clone())),
+        secret,
+        connection: Connection::Packet(site),
+    })
 }
 
 /// All platforms, for the machine controller.
 pub(crate) fn providers() -> Vec<Arc<dyn MachineProvider>> {
-    vec![Arc::new(ovirt::Provider)]
+    vec![Arc::new(ovirt::Provider), Arc::new(packet::Provider)]
 }
 
 /// An error if there are no credentials for the platform with the given name: it is known before anything is written.
 pub(crate) fn require_credentials(platform: &str, environment: &Environment) -> anyhow::Result<()> {
     match platform {
         "ovirt" => Ok(ovirt::CredentialsFile::locate(environment)?.read().map(drop)?),
+        "packet" => Ok(packet::Credentials::read(environment).map(drop)?),
         other => anyhow::bail!("there is no platform '{other}'"),
     }
 }
@@ -127,9 +196,20 @@ impl Site {
                 None => Vec::new(),
             }
         };
-        let (found, records) =
-            futures::join!(ovirt::preflight(&self.engine, config, &self.infra_id, &ovirt::LocalNetwork), dns,);
-        Look { findings: [found.findings, records].concat(), facts: found.facts.map(Facts) }
+        let platform = async {
+            match &self.connection {
+                Connection::Ovirt(engine) => {
+                    let found = ovirt::preflight(engine, config, &self.infra_id, &ovirt::LocalNetwork).await;
+                    (found.findings, found.facts.map(Facts::Ovirt))
+                }
+                Connection::Packet(site) => {
+                    let found = packet::preflight(site, config).await;
+                    (found.findings, found.facts.map(Facts::Packet))
+                }
+            }
+        };
+        let ((findings, facts), records) = futures::join!(platform, dns);
+        Look { findings: [findings, records].concat(), facts }
     }
 
     /// The records of the cluster, if they are made from here.
@@ -146,7 +226,10 @@ impl Site {
 
     /// What the platform's own log says about the cluster, newest first.
     pub(crate) async fn events(&self) -> anyhow::Result<Vec<String>> {
-        Ok(self.engine.events_about(self.infra_id.as_str()).await?)
+        match &self.connection {
+            Connection::Ovirt(engine) => Ok(engine.events_about(self.infra_id.as_str()).await?),
+            Connection::Packet(site) => Ok(site.events().await?),
+        }
     }
 }
 
@@ -166,28 +249,54 @@ impl Plans {
         facts: &Facts,
         dns: Option<&PublicDns>,
     ) -> anyhow::Result<Self> {
-        let records = dns.map(|dns| dns.steps(config)).transpose().context("cannot plan the DNS records")?;
-        let records = records.unwrap_or_default();
         let nodes: Vec<String> = machines(config).map(|name| format!("{infra_id}-{name}")).collect();
         let source = Wait::all_nodes(config).step();
         let names = dns.map(|dns| dns.node_steps(config, &nodes, &source)).transpose();
         let names = names.context("cannot plan the DNS records of nodes")?.unwrap_or_default();
-        let plan = |stage| {
-            let plan = ovirt::plan(config, infra_id, &facts.0, stage)?;
-            with_records(&plan, records.clone(), MACHINES)
+        let plan = |stage| -> anyhow::Result<Plan> {
+            let records = dns.map(|dns| dns.steps(config, record_sources(config, stage))).transpose();
+            let records = records.context("cannot plan the DNS records")?.unwrap_or_default();
+            let plan = match facts {
+                Facts::Ovirt(facts) => {
+                    ovirt::plan(config, infra_id, facts, on(stage, ovirt::Stage::Bootstrapping, ovirt::Stage::Pivoted))
+                }
+                Facts::Packet(facts) => packet::plan(config, infra_id, facts, packet_stage(stage)),
+            };
+            sound(plan.and_then(|plan| with_records(&plan, records, MACHINES)))
         };
-        let bootstrap = plan(ovirt::Stage::Bootstrapping).and_then(|plan| {
-            let masters = masters(config).filter(|master| plan.step(master).is_some()).collect();
-            with_bootstrap_waits(&plan, config, &bootstrap_step(), masters)
-        });
-        let last = plan(ovirt::Stage::Pivoted).and_then(|plan| extended(&with_final_wait(&plan, config)?, names));
+        let bootstrap = plan(Stage::Bootstrapping)?;
+        let masters = masters(config).filter(|master| bootstrap.step(master).is_some()).collect();
+        let bootstrap = with_bootstrap_waits(&bootstrap, config, &bootstrap_step(), masters);
+        let last = with_final_wait(&plan(Stage::Pivoted)?, config).and_then(|plan| extended(&plan, names));
         Ok(Self { bootstrap: sound(bootstrap)?, last: sound(last)? })
     }
 }
 
+/// Whether there is a bootstrap machine.
+#[derive(Clone, Copy)]
+enum Stage {
+    Bootstrapping,
+    Pivoted,
+}
+
+fn on<T>(stage: Stage, bootstrapping: T, pivoted: T) -> T {
+    match stage {
+        Stage::Bootstrapping => bootstrapping,
+        Stage::Pivoted => pivoted,
+    }
+}
+
+fn packet_stage(stage: Stage) -> packet::Stage {
+    on(stage, packet::Stage::Bootstrapping, packet::Stage::Pivoted)
+}
+
+/// The steps that tell where names of API and ingress lead, if the install-config does not.
+fn record_sources(config: &InstallConfig, stage: Stage) -> Option<(Vec<StepId>, Vec<StepId>)> {
+    packet::record_sources(config, packet_stage(stage))
+}
+
 /// The steps that make the masters.
 fn masters(config: &InstallConfig) -> impl Iterator<Item = StepId> {
-    let Platform::Ovirt(_) = &config.platform;
     let pool = &config.control_plane;
     (0..pool.replicas).map(|number| format!("vm/{}-{number}", pool.name).into())
 }

@@ -37,10 +37,10 @@ pub(crate) async fn preflight(
         }
         (_, None) if on_problems == OnProblems::GoOn => {
             progress.warn(
-                "going on without having seen the platform, as --skip-preflight asks: machines may share hosts, and are \
-                 attached to the network as their template is",
+                "going on without having seen the platform, as --skip-preflight asks: what the plan \
+                 depends on is guessed",
             );
-            Ok(Facts::assumed())
+            Ok(Facts::assumed(config))
         }
         (Some(problems), None) => Err(problems.into()),
         (None, None) => Err(anyhow::anyhow!("the platform did not tell what the plan depends on"))

@@ -36,9 +36,17 @@ impl PublicDns {
         dns::preflight(&self.binder, config, &self.service, probe).await
     }
 
-    /// The steps that make the records.
-    pub(crate) fn steps(&self, config: &InstallConfig) -> Result<Vec<StepSpec>, dns::Error> {
-        dns::plan(config, &self.service)
+    /// The steps that make the records. `sources` are the steps that tell where API and ingress are, if the install-config does
+    /// not.
+    pub(crate) fn steps(
+        &self,
+        config: &InstallConfig,
+        sources: Option<(Vec<StepId>, Vec<StepId>)>,
+    ) -> Result<Vec<StepSpec>, dns::Error> {
+        match sources {
+            None => dns::plan(config, &self.service),
+            Some((api, ingress)) => dns::endpoint_steps(config, &self.service, &api, &ingress),
+        }
     }
 
     /// The steps that make the names of nodes, if they are wanted, once a step has told their addresses.
@@ -67,9 +75,11 @@ impl PublicDns {
     }
 }
 
-/// The plan of a platform, with records made before the machines that ask for them.
+/// The plan of a platform, with records made before the machines that ask for them, unless they wait for machines themselves.
 pub(crate) fn with_records(plan: &Plan, steps: Vec<StepSpec>, machines: &str) -> Result<Plan, PlanError> {
-    let records: Vec<StepId> = steps.iter().filter(|step| dns::is_record(step)).map(|step| step.id.clone()).collect();
+    let is_machine = |id: &StepId| plan.step(id).is_some_and(|step| step.kind.as_str() == machines);
+    let is_before = |step: &&StepSpec| dns::is_record(step) && !step.needs.iter().any(is_machine);
+    let records: Vec<StepId> = steps.iter().filter(is_before).map(|step| step.id.clone()).collect();
     let mut builder = PlanBuilder::default();
     for step in steps {
         builder.step(step);

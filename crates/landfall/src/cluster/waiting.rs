@@ -7,17 +7,19 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use landfall_cluster::{Api, Kubeconfig, Node, wait_for_api, wait_for_bootstrap, wait_for_nodes};
 use landfall_config::InstallConfig;
-use landfall_engine::{Plan, PlanBuilder, PlanError};
+use landfall_engine::{Journal, Plan, PlanBuilder, PlanError};
 use landfall_platform::{Bind, Context, ErrorClass, Outputs, Progress, Step, StepError, StepId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::{Deserialize, Serialize};
 
-use super::KUBECONFIG;
+use super::{JOURNAL, KUBECONFIG};
 
 /// The kind of all waits.
 const KIND: &str = "wait";
 /// A wait ends by itself and then says what it saw last; the engine cuts it off only if it does not.
 const GRACE: Duration = Duration::from_secs(30);
+/// The step that tells the address of the API on platforms that choose it.
+const ENDPOINT: &str = "elastic-ip/api";
 
 /// Something that the installer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,8 +108,11 @@ pub(crate) fn with_bootstrap_waits(
     bootstrap: &StepId,
     masters: Vec<StepId>,
 ) -> Result<Plan, PlanError> {
-    let api = Wait::Api.spec(config, vec![bootstrap.clone()]);
-    let needs = std::iter::once(api.id.clone()).chain(masters).collect();
+    let present =
+        |ids: [&str; 2]| ids.map(StepId::from).into_iter().filter(|id| plan.step(id).is_some()).collect::<Vec<_>>();
+    let first = std::iter::once(bootstrap.clone()).chain(present([ENDPOINT, "led/bootstrap"])).collect();
+    let api = Wait::Api.spec(config, first);
+    let needs = std::iter::once(api.id.clone()).chain(masters).chain(present([ENDPOINT, "led/api"])).collect();
     extended(plan, [api, Wait::Bootstrap.spec(config, needs)])
 }
 
@@ -134,7 +139,16 @@ pub(super) fn extended(plan: &Plan, further: impl IntoIterator<Item = StepSpec>)
 pub(crate) fn api(dir: &WorkDir, config: &InstallConfig) -> anyhow::Result<Api> {
     let file = dir.read(KUBECONFIG)?.with_context(|| format!("there is no {KUBECONFIG} to reach the cluster with"))?;
     let kubeconfig = Kubeconfig::read(&String::from_utf8_lossy(&file.contents))?;
-    Ok(Api::new(&kubeconfig, config.api_vips().first().copied())?)
+    Ok(Api::new(&kubeconfig, config.api_vips().first().copied().or_else(|| told_address(dir, config)))?)
+}
+
+/// Where the API is, as steps of the installation have told.
+fn told_address(dir: &WorkDir, config: &InstallConfig) -> Option<IpAddr> {
+    let snapshot = Journal::read(&dir.path(JOURNAL)).ok()?;
+    let first = format!("vm/{}-0", config.control_plane.name);
+    let told =
+        [ENDPOINT, &first].map(|id| snapshot.entry(&id.into())?.outputs.as_ref()?.get::<Vec<IpAddr>>("addresses"));
+    told.into_iter().flatten().flatten().next()
 }
 
 /// Binds waits to the cluster's API and everything else to the platform.
@@ -150,7 +164,10 @@ impl Bind for Binder {
             return self.platform.bind(spec);
         }
         let wait = Wait::deserialize(&spec.desired).map_err(|error| StepError::new(ErrorClass::Bug, error))?;
-        Ok(Arc::new(WaitStep { wait, limit: spec.timeout.saturating_sub(GRACE), api: self.api.clone() }))
+        let endpoint = spec.needs.iter().filter(|id| id.as_str() == ENDPOINT);
+        let machines = spec.needs.iter().filter(|id| id.as_str().starts_with("vm/"));
+        let sources = endpoint.chain(machines).cloned().collect();
+        Ok(Arc::new(WaitStep { wait, limit: spec.timeout.saturating_sub(GRACE), api: self.api.clone(), sources }))
     }
 }
 
@@ -158,13 +175,18 @@ struct WaitStep {
     wait: Wait,
     limit: Duration,
     api: Option<Arc<Api>>,
+    /// Steps that may tell where the API is, the best first.
+    sources: Vec<StepId>,
 }
 
 #[async_trait]
 impl Step for WaitStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let api = self.api.as_ref().ok_or_else(|| StepError::new(ErrorClass::Bug, "there is no API to wait for"))?;
-        let seen = self.wait.until(api, self.limit, context.progress()).await;
+        let told = self.sources.iter().find_map(|step| context.output::<Vec<IpAddr>>(step, "addresses").ok());
+        let there = told.and_then(|addresses| addresses.first().copied()).map(|address| api.at(address)).transpose();
+        let there = there.map_err(|error| StepError::new(error.class(), error))?;
+        let seen = self.wait.until(there.as_ref().unwrap_or(api), self.limit, context.progress()).await;
         let nodes = seen.map_err(|error| StepError::new(error.class(), error))?;
         // For those who name nodes: a node that tells no usable address has none.
         let addresses =

@@ -10,17 +10,20 @@ use clap::{Args, Subcommand};
 use landfall_assets::ClusterMetadata;
 use landfall_config::InstallConfig;
 use landfall_engine::{Journal, Options, RetryPolicy, destroy};
-use landfall_platform::{FileSet, InfraId, StepSpec};
+use landfall_platform::{InfraId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{Binder, ClusterError, JOURNAL, METADATA, Progress, Site, site},
+    cluster::{Binder, Boot, ClusterError, JOURNAL, METADATA, Progress, Site, site},
     context::Context,
     error::Error,
     printer::Report,
     stages::Source,
 };
+
+/// Where clusters were before there was a choice.
+const DEFAULT_PLATFORM: &str = "ovirt";
 
 /// Remove what was created.
 #[derive(Debug, Subcommand)]
@@ -40,9 +43,9 @@ pub(crate) struct Cluster {
     #[arg(long, value_name = "ID")]
     infra_id: Option<InfraId>,
 
-    /// Platform of the cluster, if its install directory is lost
-    #[arg(long, value_name = "NAME", default_value = "ovirt")]
-    platform: String,
+    /// Platform of the cluster, if its install directory is lost [default: that of the install directory, else ovirt]
+    #[arg(long, value_name = "NAME")]
+    platform: Option<String>,
 }
 
 /// What would be removed.
@@ -86,19 +89,24 @@ fn list(args: &Cluster, context: &Context) -> anyhow::Result<()> {
         None => known_id(&WorkDir::open(&context.globals.dir)?)?,
     };
     let dir = &context.globals.dir;
-    let site = site(&args.platform, dir, &context.environment, &infra_id, FileSet::default())?;
-    let config = args.infra_id.is_none().then(|| config_of(&WorkDir::open(dir).ok()?)).flatten();
+    let opened = args.infra_id.is_none().then(|| WorkDir::open(dir)).transpose()?;
+    let config = opened.as_ref().and_then(config_of);
+    let platform = match &opened {
+        Some(opened) => known_platform(args.platform.as_deref(), config.as_ref(), opened),
+        None => args.platform.clone().unwrap_or_else(|| DEFAULT_PLATFORM.to_owned()),
+    };
+    let site = site(&platform, dir, &context.environment, &infra_id, &Boot::default(), config.as_ref())?;
     let discover = site.discover(config.as_ref())?;
     let found: Vec<StepSpec> = tokio::runtime::Runtime::new()?.block_on(discover.discover())?;
     Ok(context.printer.report(&Found(found.into_iter().map(|spec| spec.title).collect()))?)
 }
 
 fn remove(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
-    let connect = |infra_id: &InfraId| {
-        site(&args.platform, &context.globals.dir, &context.environment, infra_id, FileSet::default())
+    let connect = |infra_id: &InfraId, platform: &str, config: Option<&InstallConfig>| {
+        site(platform, &context.globals.dir, &context.environment, infra_id, &Boot::default(), config)
     };
     if let Some(infra_id) = &args.infra_id {
-        let site = connect(infra_id)?;
+        let site = connect(infra_id, args.platform.as_deref().unwrap_or(DEFAULT_PLATFORM), None)?;
         let lost = tempfile::tempdir().context("cannot make a directory for the journal")?;
         let journal = Journal::open(&lost.path().join("journal.sqlite"), infra_id)?;
         return Removal { infra_id, site: &site, journal: &journal, config: None }.carry_out(context, progress);
@@ -106,14 +114,26 @@ fn remove(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let dir = WorkDir::open(&context.globals.dir)?;
     let infra_id = known_id(&dir)?;
     let locked = dir.lock(&context.holder())?;
-    let site = connect(&infra_id)?;
-    let journal = Journal::open(&locked.dir().path(JOURNAL), &infra_id)?;
     let config = config_of(locked.dir());
+    let platform = known_platform(args.platform.as_deref(), config.as_ref(), locked.dir());
+    let site = connect(&infra_id, &platform, config.as_ref())?;
+    let journal = Journal::open(&locked.dir().path(JOURNAL), &infra_id)?;
     Removal { infra_id: &infra_id, site: &site, journal: &journal, config }.carry_out(context, progress)
 }
 
+/// The platform: the one that is named, that of the install-config, or that of `metadata.json`.
+pub(crate) fn known_platform(named: Option<&str>, config: Option<&InstallConfig>, dir: &WorkDir) -> String {
+    let written = || {
+        let file = dir.read(METADATA).ok()??;
+        let metadata: ClusterMetadata = serde_json::from_slice(&file.contents).ok()?;
+        metadata.packet.map(|_| "packet")
+    };
+    let known = named.or_else(|| Some(config?.platform.name()));
+    known.or_else(written).unwrap_or(DEFAULT_PLATFORM).to_owned()
+}
+
 /// The install-config. One that is gone or broken does not keep a cluster from being removed.
-fn config_of(dir: &WorkDir) -> Option<InstallConfig> {
+pub(crate) fn config_of(dir: &WorkDir) -> Option<InstallConfig> {
     Source::read(dir).ok().map(|source| source.config)
 }
 

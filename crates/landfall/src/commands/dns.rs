@@ -149,7 +149,7 @@ fn make(
     let locked = dir.lock(&context.holder())?;
     let journal = Journal::open(&locked.dir().path(JOURNAL), &records.infra_id)?;
     let mut builder = PlanBuilder::default();
-    for step in records.dns.steps(&records.config)?.into_iter().chain(others(&records)?) {
+    for step in records.dns.steps(&records.config, None)?.into_iter().chain(others(&records)?) {
         builder.step(step);
     }
     let plan = builder.build().context("the plan of the records is not sound")?;

@@ -3,13 +3,12 @@
 use std::{fmt, path::PathBuf};
 
 use clap::{Args, Subcommand};
-use landfall_platform::FileSet;
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::site,
-    commands::destroy::known_id,
+    cluster::{Boot, site},
+    commands::destroy::{config_of, known_id, known_platform},
     context::Context,
     gather::{Hosts, gather},
     printer::Report,
@@ -37,9 +36,9 @@ pub(crate) struct Bootstrap {
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 
-    /// Platform of the cluster
-    #[arg(long, value_name = "NAME", default_value = "ovirt")]
-    platform: String,
+    /// Platform of the cluster [default: that of the install directory]
+    #[arg(long, value_name = "NAME")]
+    platform: Option<String>,
 }
 
 /// Where the archive is.
@@ -60,7 +59,9 @@ pub(crate) fn run(args: &Gather, context: &Context) -> anyhow::Result<()> {
     let Gather::Bootstrap(args) = args;
     let dir = WorkDir::open(&context.globals.dir)?;
     let infra_id = known_id(&dir)?;
-    let site = site(&args.platform, dir.root(), &context.environment, &infra_id, FileSet::default());
+    let config = config_of(&dir);
+    let platform = known_platform(args.platform.as_deref(), config.as_ref(), &dir);
+    let site = site(&platform, dir.root(), &context.environment, &infra_id, &Boot::default(), config.as_ref());
     let hosts = Hosts { bootstrap: args.first.clone(), masters: args.masters.clone(), key: args.key.clone() };
     let site = site.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"));
     let bundle = tokio::runtime::Runtime::new()?.block_on(gather(&dir, &infra_id, site, &hosts, context))?;

@@ -84,7 +84,7 @@ fn steps(context: &Context) -> anyhow::Result<Diagram> {
     let source = Source::read(&dir)?;
     let (config, infra_id) = (&source.config, plan::infra_id(&dir, &source)?);
     let dns = PublicDns::of(config, dir.root(), &dns_binder(&infra_id, &context.environment));
-    let steps = plan::steps(config, &infra_id, &Facts::assumed(), dns.as_ref())?;
+    let steps = plan::steps(config, &infra_id, &Facts::assumed(config), dns.as_ref())?;
     let place = |id: &StepId| steps.iter().position(|step| step.id == *id);
     let nodes = steps.iter().map(|step| Node {
         name: step.id.to_string(),

@@ -5,12 +5,12 @@ use std::fmt;
 use clap::Args;
 use landfall_config::InstallConfig;
 use landfall_dns::Probe;
-use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
+use landfall_platform::{InfraId, StepId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{ClusterError, Facts, Look, Plans, Progress, PublicDns, bootstrap_step, site},
+    cluster::{Boot, ClusterError, Facts, Look, Plans, Progress, PublicDns, bootstrap_step, site},
     context::Context,
     printer::Report,
     stages::Source,
@@ -62,11 +62,18 @@ pub(crate) fn run(args: &Plan, context: &Context) -> anyhow::Result<()> {
     let dir = WorkDir::open(&context.globals.dir)?;
     let source = Source::read(&dir)?;
     let infra_id = infra_id(&dir, &source)?;
-    let site = site(source.config.platform.name(), dir.root(), &context.environment, &infra_id, FileSet::default())?;
+    let site = site(
+        source.config.platform.name(),
+        dir.root(),
+        &context.environment,
+        &infra_id,
+        &Boot::default(),
+        Some(&source.config),
+    )?;
     let Look { findings, facts } = tokio::runtime::Runtime::new()?.block_on(site.look(&source.config, Probe::ReadOnly));
     Progress::on_stderr(context).preflight(&findings);
     let problems = ClusterError::preflight(&findings).filter(|_| !args.skip_preflight);
-    if let Some(facts) = facts.or_else(|| args.skip_preflight.then(Facts::assumed)) {
+    if let Some(facts) = facts.or_else(|| args.skip_preflight.then(|| Facts::assumed(&source.config))) {
         context.printer.report(&Steps(steps(
             &source.config,
             &infra_id,

@@ -1,9 +1,13 @@
 //! The platform's credentials, for the machine controller in the cluster.
 
 use landfall_assets::Credentials;
-use landfall_config::Platform;
+use landfall_config::{
+    Platform,
+    packet::{Endpoint, Platform as Section},
+};
 use landfall_platform::Environment;
 use landfall_platform_ovirt as ovirt;
+use landfall_platform_packet as packet;
 use landfall_wire::Trust;
 use landfall_workdir::Digest;
 use secrecy::ExposeSecret as _;
@@ -19,6 +23,7 @@ pub(super) fn credentials(
 ) -> anyhow::Result<Option<Credentials>> {
     let found = match platform {
         Platform::Ovirt(_) => ovirt_credentials(environment, printer)?,
+        Platform::Packet(platform) => packet_credentials(platform, environment),
     };
     Ok(found
         .inspect_err(|reason| {
@@ -45,6 +50,24 @@ fn ovirt_credentials(environment: &Environment, printer: Printer) -> Result<Resu
     }
     let missing = || format!("{} does not exist or is incomplete", file.path().display());
     Ok(file.read_if_complete()?.map(|credentials| ovirt_secret(&credentials)).ok_or_else(missing))
+}
+
+/// The credentials for Packet, or why there are none.
+fn packet_credentials(platform: &Section, environment: &Environment) -> Result<Credentials, String> {
+    let credentials = packet::Credentials::read(environment).map_err(|error| error.to_string())?;
+    let bundle = match credentials.trust {
+        Trust::Only(bundle) => bundle,
+        Trust::System | Trust::Unverified => String::new(),
+    };
+    let fields = [
+        ("api_key", credentials.key.expose_secret().to_owned()),
+        ("api_url", credentials.api.to_string()),
+        ("ca_bundle", bundle),
+        ("project_id", platform.project.map(|id| id.to_string()).unwrap_or_default()),
+        ("api_address", platform.api_address.map(|address| address.to_string()).unwrap_or_default()),
+        ("endpoint", if platform.endpoint == Endpoint::Eip { "eip" } else { "" }.to_owned()),
+    ];
+    Ok(fields.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// The keys of the Secret that machine controllers for oVirt read.

@@ -9,6 +9,7 @@
 //! | [`failures`] | what cannot work, and what is left of it |
 //! | [`neighbours`] | several clusters in one engine, and lost install directories |
 //! | [`records`] | public DNS, on a real BIND |
+//! | [`packet`] | whole installations on Packet |
 //! | [`secrets`] | where secrets are, and where not |
 //! | [`standing`] | where an installation stands, at all its stages |
 //! | [`events`] | what programs read |
@@ -37,6 +38,7 @@ mod kills;
 mod neighbours;
 #[path = "../../../simulator/tests/guests/network.rs"]
 mod network;
+mod packet;
 mod place;
 mod process;
 mod records;

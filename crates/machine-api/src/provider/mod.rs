@@ -5,8 +5,10 @@
 //! grows.
 
 mod ovirt;
+mod packet;
 
 pub use ovirt::{Cpu, NetworkInterface, OsDisk, OvirtMachineProviderSpec};
+pub use packet::PacketMachineProviderSpec;
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,7 @@ pub fn schema(platform: &str) -> Option<Schema> {
     let settings = schemars::generate::SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true);
     match platform {
         "ovirt" => Some(settings.into_generator().into_root_schema_for::<OvirtMachineProviderSpec>()),
+        "packet" => Some(settings.into_generator().into_root_schema_for::<PacketMachineProviderSpec>()),
         _ => None,
     }
 }

@@ -125,7 +125,7 @@ impl<W: World> Cluster<W> {
         let crds: Api<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> =
             Api::all(self.client.clone());
         for kind in Kind::ALL {
-            let definition = definition(kind, provider::schema("ovirt").as_ref());
+            let definition = definition(kind, provider::schema(W::PLATFORM).as_ref());
             let name = definition["metadata"]["name"].as_str().unwrap().to_owned();
             crds.patch(&name, &PatchParams::apply("test").force(), &Patch::Apply(&definition)).await.unwrap();
             eventually(&format!("{name} is served"), || async {

@@ -7,6 +7,7 @@
 mod cluster;
 mod definitions;
 mod suite;
+#[allow(dead_code, unused_imports, reason = "each platform has a program of its own")]
 mod worlds;
 
 suite!(ovirt, crate::worlds::Ovirt);

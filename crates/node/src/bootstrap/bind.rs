@@ -6,7 +6,8 @@ use landfall_platform::{Bind, ErrorClass, Step, StepError, StepSpec};
 
 use super::steps::{
     complete::Complete, control_plane::ControlPlane, etcd_member::EtcdMemberLeaves, manifests::Manifests,
-    masters::Masters, preflight::Preflight, release_vip::ReleaseVip, reset::Reset, revoke::RevokeMasterToken, vip::Vip,
+    masters::Masters, preflight::Preflight, release_endpoint::ReleaseEndpoint, release_vip::ReleaseVip, reset::Reset,
+    revoke::RevokeMasterToken, vip::Vip,
 };
 use crate::machine::Machine;
 
@@ -24,6 +25,7 @@ impl Bind for BootstrapSteps {
             "masters" => Arc::new(Masters(machine)),
             "revoke-master-token" => Arc::new(RevokeMasterToken(machine)),
             "release-vip" => Arc::new(ReleaseVip(machine)),
+            "release-endpoint" => Arc::new(ReleaseEndpoint(machine)),
             "etcd-member" => Arc::new(EtcdMemberLeaves(machine)),
             "reset" => Arc::new(Reset),
             "complete" => Arc::new(Complete(machine)),

@@ -19,6 +19,7 @@ const STEPS: &[(&str, &str, Duration)] = &[
     ("masters", "masters in the cluster", Duration::from_hours(24)),
     ("revoke-master-token", "end of the masters' machine token", Duration::from_mins(5)),
     ("release-vip", "virtual address of the API on a master", Duration::from_mins(10)),
+    ("release-endpoint", "address of the API led to a master", Duration::from_hours(1)),
     ("etcd-member", "etcd without this machine", Duration::from_mins(30)),
     ("reset", "end of the control plane on this machine", Duration::from_mins(10)),
     ("complete", "word that the cluster needs this machine no more", Duration::from_mins(30)),
@@ -32,6 +33,9 @@ pub fn plan(facts: &NodeFacts) -> Result<Plan, PlanError> {
     for &(id, title, timeout) in STEPS {
         // Where a load balancer of the user's own holds the address, there is none to bring up or to give away.
         if id.ends_with("vip") && facts.vips.is_none() {
+            continue;
+        }
+        if id == "release-endpoint" && !facts.api.led_by_platform {
             continue;
         }
         builder.step(StepSpec {
@@ -66,6 +70,6 @@ mod tests {
         let mut facts = testing::facts("bootstrap");
         facts.vips = None;
         let plan = plan(&facts).unwrap();
-        assert_eq!(plan.len(), STEPS.len() - 2);
+        assert_eq!(plan.len(), STEPS.len() - 3);
     }
 }

@@ -12,7 +12,7 @@ mod storage;
 mod surroundings;
 mod virtual_ips;
 
-use landfall_config::{InstallConfig, Platform, Role, ovirt};
+use landfall_config::{InstallConfig, Role, ovirt};
 use landfall_platform::{Finding, InfraId, Verdict};
 
 pub use surroundings::{LocalNetwork, Surroundings};
@@ -57,7 +57,7 @@ pub async fn preflight(
     infra_id: &InfraId,
     surroundings: &dyn Surroundings,
 ) -> Preflight {
-    let Platform::Ovirt(platform) = &config.platform;
+    let platform = config.platform.ovirt().expect("only clusters on oVirt are looked at here");
     let subject = Subject { client, config, platform, infra_id, surroundings };
     let mut findings = Vec::new();
     let Some(place) = engine::check(&subject, &mut findings).await else {

@@ -83,7 +83,7 @@ async fn everything_that_is_wrong_is_said_at_once() {
 async fn without_an_image_the_user_is_told_to_give_one() {
     let scene = Scene::new().await;
     let mut config = config(1, 0);
-    let landfall_config::Platform::Ovirt(platform) = &mut config.platform;
+    let landfall_config::Platform::Ovirt(platform) = &mut config.platform else { unreachable!() };
     platform.image = None;
     let found = look(&scene, &config, &site()).await;
     assert!(troubles(&found)[0].contains("platform.ovirt.image.disk"), "{:?}", troubles(&found));
@@ -135,7 +135,7 @@ async fn an_address_of_a_running_machine_is_not_free() {
     let vms = scene.call("GET", "vms?follow=reported_devices", Value::Null).await;
     let address = vms["vm"][0]["reported_devices"]["reported_device"][0]["ips"]["ip"][0]["address"].as_str().unwrap();
     let mut config = config(1, 0);
-    let landfall_config::Platform::Ovirt(platform) = &mut config.platform;
+    let landfall_config::Platform::Ovirt(platform) = &mut config.platform else { unreachable!() };
     platform.api_vips = vec![address.parse().unwrap()];
     let found = look(&scene, &config, &site()).await;
     let said = troubles(&found).join("\n");

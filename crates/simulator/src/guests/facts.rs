@@ -16,6 +16,8 @@ pub(super) const NODE_FACTS: &str = "/etc/landfall/node.json";
 #[serde(rename_all = "camelCase")]
 pub(super) struct Facts {
     pub(super) format: u32,
+    #[serde(default)]
+    pub(super) role: String,
     pub(super) api: Api,
     pub(super) vips: Option<Vips>,
     pub(super) kubeadm: Option<String>,

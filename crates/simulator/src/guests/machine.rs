@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::boot_script::{self, BootScriptError};
 use super::console::{Console, chain};
 use super::facts::{Facts, Vips};
 use super::faults::GuestEffect;
@@ -28,6 +29,8 @@ pub(super) struct Machine {
     pub(super) shared: Arc<Shared>,
     /// Set when the operating system is up.
     pub(super) booted: Arc<OnceLock<()>>,
+    /// Addresses besides its own that lead to it.
+    pub(super) routes: watch::Receiver<BTreeSet<IpAddr>>,
 }
 
 /// Why an operating system does not come up.
@@ -39,6 +42,8 @@ enum BootError {
     Address(String),
     #[error("the machine has no network interface to fetch its config with")]
     Interface,
+    #[error("the firmware cannot boot from the network")]
+    Script(#[from] BootScriptError),
     #[error("ignition failed")]
     Ignition(#[from] IgnitionError),
 }
@@ -63,6 +68,9 @@ impl Machine {
         if let Some(system) = self.shared.disk(&disk.id) {
             let interfaces = self.interfaces(Some(&system))?;
             return Ok((system, interfaces));
+        }
+        if let Some(url) = &self.hardware.boot_script {
+            boot_script::run(&self.link()?, &self.console, self.times, url).await?;
         }
         let config = self.user_data()?;
         let documents = match config {
@@ -99,13 +107,18 @@ impl Machine {
         if config.is_complete() {
             return Ok(vec![config]);
         }
-        let interfaces = self.interfaces(None)?;
-        let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
-        let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
-        let link = link.with_resolver(self.shared.resolver);
+        let link = self.link()?;
         let provisioner =
             Provisioner { link: &link, console: &self.console, times: self.times, library: &self.shared.library };
         Ok(provisioner.resolve(config).await?)
+    }
+
+    /// The network as it is before there is an operating system.
+    fn link(&self) -> Result<Link, BootError> {
+        let interfaces = self.interfaces(None)?;
+        let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
+        let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
+        Ok(link.with_resolver(self.shared.resolver))
     }
 
     /// The interfaces with the addresses that the system, once it is installed, or the platform or DHCP gives them.
@@ -160,6 +173,8 @@ impl Machine {
             addresses: Arc::new(watch::Sender::new(BTreeSet::from([address]))),
             progress: Arc::default(),
             agent,
+            id: id(),
+            routes: self.routes.clone(),
             retired: CancellationToken::new(),
         })
         .await;

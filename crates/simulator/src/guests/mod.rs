@@ -12,6 +12,7 @@
 //! downloads, containers, etcd's quorum, certificates for kubelets, and the programs on a machine that nobody else sees.
 
 mod admin;
+mod boot_script;
 mod clusters;
 mod console;
 mod control;

@@ -116,11 +116,7 @@ impl Link {
     ) -> Result<Reply, NetworkError> {
         let host = url.host().ok_or_else(|| NetworkError::Url(url.clone()))?;
         let port = url.port_or_known_default().ok_or_else(|| NetworkError::Url(url.clone()))?;
-        let server = SocketAddr::new(self.resolve(&host).await?, port);
-        if !server.ip().is_loopback() {
-            return Err(NetworkError::Outside(server.ip()));
-        }
-        let stream = self.connect(server).await.map_err(|error| NetworkError::Connect(server, error))?;
+        let (server, stream) = self.reach(&self.resolve(&host).await?, port).await?;
         let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
         let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
         let request = request.uri(target).header("host", authority).body(Full::new(Bytes::from(body)));
@@ -142,22 +138,47 @@ impl Link {
         }
     }
 
-    async fn resolve(&self, host: &Host<&str>) -> Result<IpAddr, NetworkError> {
+    /// Connects to the first of the addresses that answers.
+    async fn reach(&self, addresses: &[IpAddr], port: u16) -> Result<(SocketAddr, TcpStream), NetworkError> {
+        let mut last = None;
+        for address in addresses {
+            let server = SocketAddr::new(*address, port);
+            if !address.is_loopback() {
+                return Err(NetworkError::Outside(*address));
+            }
+            match self.connect(server).await {
+                Ok(stream) => return Ok((server, stream)),
+                Err(error) => last = Some(NetworkError::Connect(server, error)),
+            }
+        }
+        Err(last.unwrap_or_else(|| NetworkError::Name("without any address".to_owned())))
+    }
+
+    /// The addresses of a host: from the hosts file, or else from the name server.
+    async fn resolve(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, NetworkError> {
         match host {
-            Host::Ipv4(address) => Ok((*address).into()),
-            Host::Ipv6(address) => Ok((*address).into()),
-            Host::Domain("localhost") => Ok(Ipv4Addr::LOCALHOST.into()),
+            Host::Ipv4(address) => Ok(vec![(*address).into()]),
+            Host::Ipv6(address) => Ok(vec![(*address).into()]),
+            Host::Domain("localhost") => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
             Host::Domain(name) => {
                 let entry = self.hosts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
                 if let Some((_, address)) = entry {
-                    return Ok(*address);
+                    return Ok(vec![*address]);
                 }
                 let found = match self.resolver {
                     Some(resolver) => landfall_node::dns::lookup(resolver, name).await,
                     None => Vec::new(),
                 };
-                found.first().copied().ok_or_else(|| NetworkError::Name((*name).to_owned()))
+                if found.is_empty() { Err(NetworkError::Name((*name).to_owned())) } else { Ok(found) }
             }
+        }
+    }
+
+    /// The addresses of a name or of an address that is written down.
+    pub(super) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, NetworkError> {
+        match host.parse() {
+            Ok(address) => Ok(vec![address]),
+            Err(_) => self.resolve(&Host::Domain(host)).await,
         }
     }
 
@@ -206,7 +227,7 @@ mod tests {
         let told =
             link.with_hosts("127.0.0.1 localhost\n# x\n127.66.0.5 api-int.demo.example.com api # y\nnonsense z\n");
         let name = Host::Domain("API-int.demo.example.com");
-        assert_eq!(told.resolve(&name).await.unwrap(), IpAddr::from([127, 66, 0, 5]));
+        assert_eq!(told.resolve(&name).await.unwrap(), [IpAddr::from([127, 66, 0, 5])]);
         assert!(matches!(link.resolve(&name).await, Err(NetworkError::Name(_))));
         assert!(matches!(told.resolve(&Host::Domain("z")).await, Err(NetworkError::Name(_))));
     }

@@ -1,11 +1,13 @@
 //! The guest runtime: power on, power button, reset and the plug, on the simulated clock; everything else in tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::admin::{self, Listed};
@@ -33,6 +35,8 @@ pub struct LightGuests {
 /// A machine that is on.
 struct Power {
     hardware: Arc<GuestMachine>,
+    /// Addresses besides its own that lead to it.
+    routes: watch::Sender<BTreeSet<IpAddr>>,
     /// What happens next, and when; a change that is due at another time or under another number has been superseded.
     next: Option<(Instant, u64, Next)>,
     running: Option<Running>,
@@ -50,6 +54,12 @@ pub(super) enum Next {
     Boot,
     PowerOff,
     Reboot,
+}
+
+impl Power {
+    fn new(hardware: GuestMachine) -> Self {
+        Self { hardware: Arc::new(hardware), routes: watch::Sender::default(), next: None, running: None }
+    }
 }
 
 impl LightGuests {
@@ -74,7 +84,7 @@ impl LightGuests {
         let id = hardware.id.clone();
         self.stop(&id);
         let delay = self.slowed(&hardware.name, self.times.boot);
-        self.machines.insert(id.clone(), Power { hardware: Arc::new(hardware), next: None, running: None });
+        self.machines.insert(id.clone(), Power::new(hardware));
         self.schedule(now, delay, &id, Next::Boot);
     }
 
@@ -146,6 +156,7 @@ impl LightGuests {
             effects,
             shared: self.shared.clone(),
             booted: booted.clone(),
+            routes: power.routes.subscribe(),
         };
         let task = AbortOnDropHandle::new(runtime.spawn(machine.run()));
         power.running = Some(Running { _task: task, booted });
@@ -172,6 +183,11 @@ impl GuestRuntime for LightGuests {
             GuestCommand::Shutdown { id } => self.ask(now, &id, Next::PowerOff),
             GuestCommand::Reboot { id } => self.ask(now, &id, Next::Reboot),
             GuestCommand::Stop { id } => self.stop(&id),
+            GuestCommand::Route { id, addresses } => {
+                if let Some(power) = self.machines.get(&id) {
+                    power.routes.send_replace(addresses);
+                }
+            }
         }
     }
 
@@ -210,7 +226,7 @@ impl GuestRuntime for LightGuests {
         let saved: SavedWorld = serde_json::from_value(snapshot)?;
         for (hardware, (at, next)) in saved.restore(&self.shared)? {
             let id = hardware.id.clone();
-            self.machines.insert(id.clone(), Power { hardware: Arc::new(hardware), next: None, running: None });
+            self.machines.insert(id.clone(), Power::new(hardware));
             self.schedule(at, Duration::ZERO, &id, if next == Next::Reboot { Next::Boot } else { next });
         }
         Ok(())

@@ -4,6 +4,7 @@ use clap::CommandFactory;
 use landfall_simulator::core::Options;
 use landfall_simulator::core::faults::Rule;
 use landfall_simulator::ovirt::{self, Engine, Inventory};
+use landfall_simulator::packet;
 
 use super::client::Client;
 use super::toy::{start, stepped};
@@ -44,11 +45,18 @@ struct Flags {
     _options: ovirt::Options,
 }
 
+#[derive(clap::Parser)]
+struct PacketFlags {
+    #[command(flatten)]
+    _options: packet::Options,
+}
+
 #[test]
 fn every_option_is_described() {
-    let command = Flags::command();
-    let options: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
-    assert!(options.len() > 15, "{options:?}");
+    let commands = [Flags::command(), PacketFlags::command()];
+    let options: Vec<_> =
+        commands.iter().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_long).collect();
+    assert!(options.len() > 40, "{options:?}");
     for option in options {
         let mut texts = ["`", " "].into_iter().map(|end| format!("`--{option}{end}"));
         let described = texts.any(|text| DOCS.contains(&text) || REAL_HOSTS.contains(&text));

@@ -72,6 +72,7 @@ impl Toy {
             disks: Vec::new(),
             nics,
             user_data: None,
+            boot_script: None,
         })));
         json!({ "name": name })
     }
@@ -134,6 +135,7 @@ impl Simulation for Toy {
                 machine.addresses = addresses.map(ToString::to_string).collect();
             }
             GuestEvent::Rebooting { .. } | GuestEvent::PoweredOff { .. } => machine.up = false,
+            GuestEvent::Announces { .. } => {}
         }
     }
 

@@ -55,7 +55,7 @@ impl Assets {
 fn config(network: &Network, vip: Ipv4Addr) -> InstallConfig {
     let mut config = parse(EXAMPLE.as_bytes()).unwrap().config;
     config.networking.machine_network = vec![MachineNetwork { cidr: network.cidr().parse().unwrap() }];
-    let Platform::Ovirt(platform) = &mut config.platform;
+    let Platform::Ovirt(platform) = &mut config.platform else { unreachable!() };
     platform.api_vips = vec![vip.into()];
     platform.ingress_vips = vec![network.address(0, 6).into()];
     config

@@ -69,6 +69,7 @@ impl Rig {
                 address: None,
             }],
             user_data,
+            boot_script: None,
         };
         self.command(GuestCommand::Start(Box::new(machine)));
         self.pass(Duration::from_secs(20));

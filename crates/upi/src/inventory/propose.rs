@@ -19,8 +19,8 @@ impl Inventory {
     /// The inventory that an install-config suggests. What it cannot know (routers, name servers) is what is customary.
     pub fn propose(cluster: &Cluster<'_>) -> Result<Self, Error> {
         let config = cluster.config;
-        let Platform::Ovirt(platform) = &config.platform;
         Self::require(config)?;
+        let Platform::Ovirt(platform) = &config.platform else { return Err(Error::Platform(config.platform.name())) };
         let names = machines(cluster);
         let subnets: Vec<Subnet> = config
             .networking
@@ -77,6 +77,7 @@ impl Inventory {
 }
 
 fn require(config: &InstallConfig) -> Result<(), Error> {
+    let Platform::Ovirt(_) = &config.platform else { return Err(Error::Platform(config.platform.name())) };
     if config.load_balancer == LoadBalancer::Managed {
         return Err(Error::ManagedLoadBalancer);
     }

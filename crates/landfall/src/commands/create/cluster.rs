@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::{Derive, summary};
 use crate::{
     cluster::{
-        Binder, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, api, preflight,
-        require_credentials, site,
+        Binder, Boot, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, api as waiting_api,
+        preflight, require_credentials, site,
     },
     commands::nodes::Nodes,
     context::Context,
@@ -32,6 +32,10 @@ pub(crate) struct Cluster {
     /// Go on even if the platform lacks something that the installation needs
     #[arg(long)]
     skip_preflight: bool,
+
+    /// Address and port to serve what machines boot with, on platforms that need it [default: as the install-config says]
+    #[arg(long, value_name = "HOST:PORT")]
+    asset_listen: Option<String>,
 }
 
 /// The last line for programs.
@@ -61,12 +65,14 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     summary::tell_files(context.printer, &derived);
     let infra_id = derived.identity.as_ref().map(|identity| identity.infra_id.clone());
     let infra_id = infra_id.ok_or_else(|| anyhow::anyhow!("the cluster has no infra id"))?;
-    let files = ignition(&derived);
-    let root = locked.dir().root();
-    let site = site(source.config.platform.name(), root, &context.environment, &infra_id, files)?;
+    let (config, root) = (&source.config, locked.dir().root());
+    let runtime = tokio::runtime::Runtime::new()?;
+    let boot = runtime.block_on(Boot::prepare(config, root, ignition(&derived), args.asset_listen.as_deref()))?;
+    let site = site(config.platform.name(), root, &context.environment, &infra_id, &boot, Some(config))?;
+    let dir = locked.dir();
     let installation =
-        Installation { source: &source, site: &site, infra_id: &infra_id, dir: locked.dir(), context, progress };
-    tokio::runtime::Runtime::new()?.block_on(installation.install(args, interrupt))
+        Installation { source: &source, site: &site, boot: &boot, infra_id: &infra_id, dir, context, progress };
+    runtime.block_on(installation.install(args, interrupt))
 }
 
 /// What machines are started with, as it is on disk.
@@ -101,6 +107,7 @@ fn has_begun(snapshot: &Snapshot) -> bool {
 struct Installation<'a> {
     source: &'a Source,
     site: &'a Site,
+    boot: &'a Boot,
     infra_id: &'a InfraId,
     dir: &'a WorkDir,
     context: &'a Context,
@@ -116,8 +123,8 @@ impl Installation<'_> {
             facts = preflight(self.site, config, on_problems(args, &before), self.progress) => facts?,
             () = interrupt.token().cancelled_owned() => return Err(Error::Interrupted.into()),
         };
-        let api = Arc::new(api(self.dir, config)?);
-        let bind = Binder { platform: self.site.bind.clone(), api: Some(api.clone()) };
+        let api = Arc::new(waiting_api(self.dir, config)?);
+        let bind = Binder { platform: self.site.bind.clone(), api: Some(api) };
         let options = Options {
             retry: RetryPolicy::default(),
             removal_timeout: Some(config.timeouts.destroy.duration()),
@@ -138,9 +145,11 @@ impl Installation<'_> {
         retire(std::slice::from_ref(&self.site.bootstrap), &bind, &journal, &options)
             .await
             .map_err(ClusterError::Retirement)?;
+        self.boot.forget_secrets();
         apply(&plans.last, &bind, &journal, &options).await.map_err(ClusterError::from)?;
 
-        let nodes = api.nodes().await?;
+        // By now it is known where the API is, if it was not before.
+        let nodes = waiting_api(self.dir, config)?.nodes().await?;
         self.tell(&nodes)
     }
 

@@ -24,6 +24,24 @@ const COLLECTIONS: [(&str, &str, &str); 4] = [
 pub(super) struct Census(Vec<(&'static str, BTreeSet<String>)>);
 
 impl Census {
+    /// That of an account at Packet.
+    pub(super) async fn of_account(asker: &super::packet::Asker) -> anyhow::Result<Self> {
+        let mut counted = Vec::new();
+        for (kind, path, member) in [
+            ("devices", "devices", "devices"),
+            ("addresses", "ips", "ip_addresses"),
+            ("virtual networks", "virtual-networks", "virtual_networks"),
+        ] {
+            let mut answer = asker.get(&format!("{path}?per_page=1000")).await?;
+            if let Some(all) = answer[member].as_array_mut() {
+                // Blocks that the platform makes for a project stay with it, and devices are on their way out for a while.
+                all.retain(|one| one["management"] != true && one["state"] != "deprovisioning");
+            }
+            counted.push((kind, ids(&answer, member)));
+        }
+        Ok(Self(counted))
+    }
+
     pub(super) async fn take(credentials: &Credentials) -> anyhow::Result<Self> {
         let asker = Asker::new(credentials)?;
         let mut counted = Vec::new();

@@ -2,6 +2,7 @@
 
 mod census;
 mod own_services;
+mod packet;
 mod runner;
 mod site;
 mod upi;
@@ -11,15 +12,15 @@ use std::path::Path;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::packet::write_credentials as write_packet_credentials;
 use self::{
-    census::Census,
     runner::Runner,
-    site::{DemoSite, Infrastructure},
+    site::{DemoSite, Infrastructure, Stage},
     upi::UpiStory,
 };
 use crate::{context::Context, error::Error};
 
-/// Install a cluster on a simulated oVirt engine, look at it, and remove it again.
+/// Install a cluster on a simulated platform, look at it, and remove it again.
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
     /// Which story to tell
@@ -54,6 +55,8 @@ enum Tale {
     Ovirt,
     /// You have DNS, DHCP and a load balancer, and play the kit; needs ansible-playbook, named, haproxy and root
     OvirtUpi,
+    /// Landfall makes everything, on an account at Packet (Equinix Metal)
+    Packet,
 }
 
 /// What the machines of a demonstration are.
@@ -75,15 +78,16 @@ pub(crate) fn run(args: &Demo, context: &Context) -> anyhow::Result<()> {
     let cancel = context.interruptible()?.token();
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let infrastructure = match args.tale {
-            Tale::Ovirt => Infrastructure::Landfalls,
-            Tale::OvirtUpi => Infrastructure::Own { resolver: own_services::free_address()? },
+        let (stage, infrastructure) = match args.tale {
+            Tale::Ovirt => (Stage::Ovirt, Infrastructure::Landfalls),
+            Tale::OvirtUpi => (Stage::Ovirt, Infrastructure::Own { resolver: own_services::free_address()? }),
+            Tale::Packet => (Stage::Packet, Infrastructure::Landfalls),
         };
-        let site = DemoSite::start(args.hosts, &args.time_scale, infrastructure).await?;
+        let site = DemoSite::start(stage, args.hosts, &args.time_scale, infrastructure).await?;
         let runner = |environment| Runner { printer: context.printer, environment, cancel: &cancel };
         let told = match infrastructure {
             Infrastructure::Landfalls => {
-                let runner = runner(vec![("OVIRT_CONFIG", site.credentials_file().into())]);
+                let runner = runner(vec![(site.credentials_variable(), site.credentials_file().into())]);
                 let story = Story { args, runner, site: &site, cancel: &cancel };
                 let told = story.tell().await;
                 if cancel.is_cancelled() {
@@ -114,8 +118,8 @@ struct Story<'a> {
 impl Story<'_> {
     async fn tell(&self) -> anyhow::Result<()> {
         let (site, dir) = (self.site, self.site.install_directory());
-        self.runner.heading(&format!("An oVirt engine, simulated in this process: {}", site.url()));
-        let before = Census::take(&site.credentials()?).await?;
+        self.runner.heading(&format!("{}, simulated in this process: {}", site.describe(), site.url()));
+        let before = site.census().await?;
         self.runner.printer.info(format_args!("what it holds: {before}"));
 
         self.runner.heading("An install-config: the example, with as many machines as you like");
@@ -134,10 +138,10 @@ impl Story<'_> {
         }
         self.runner.heading("Away with it");
         self.runner.landfall(&["destroy", "cluster"], &dir).await?;
-        self.runner.heading("Is anything left? The engine itself is asked");
-        let after = Census::take(&site.credentials()?).await?;
+        self.runner.heading("Is anything left? The platform itself is asked");
+        let after = site.census().await?;
         self.runner.printer.info(format_args!("what it holds: {after}"));
-        anyhow::ensure!(after == before, "the engine does not hold what it held before");
+        anyhow::ensure!(after == before, "the platform does not hold what it held before");
         self.runner.printer.info("the very same as at the beginning: nothing of the cluster is left");
         Ok(())
     }
@@ -147,10 +151,11 @@ impl Story<'_> {
         self.runner.heading("Yours until Ctrl-C. In another terminal:");
         let (vip, domain) = (self.site.api_vip(), "api.demo.example.com");
         self.runner.printer.info(format_args!(
-            "export OVIRT_CONFIG={}\nexport KUBECONFIG={}\nlandfall status --dir {dir}\n\
+            "export {}={}\nexport KUBECONFIG={}\nlandfall status --dir {dir}\n\
              kubectl --server https://{vip}:6443 --tls-server-name {domain} get nodes\n\
              landfall destroy cluster --dir {dir}\n\
-             the engine: {} (user and password are in the first file; faults, clock and consoles: {})",
+             the platform: {} (credentials are in the first file; faults, clock and consoles: {})",
+            self.site.credentials_variable(),
             self.site.credentials_file().display(),
             dir.join("auth/kubeconfig").display(),
             self.site.url(),

@@ -14,10 +14,15 @@ use landfall_platform_ovirt as ovirt;
 use landfall_simulator::{
     core::Running,
     ovirt::{Engine, Options},
+    packet::{Metal, Options as PacketOptions},
 };
 use tempfile::TempDir;
 
-use super::Hosts;
+use super::{
+    Hosts,
+    census::Census,
+    packet::{self, Asker},
+};
 use crate::commands::sim::{moved_address, write_credentials, write_install_config};
 
 /// The second number of the example's network.
@@ -26,15 +31,33 @@ const EXAMPLE_NETWORK: u8 = 66;
 const CLAIM_PORT: u16 = 22622;
 /// The last number of the API's address in the example.
 const API_VIP: u8 = 5;
+/// The install-config that fits, and what leads to the platform.
+const EXAMPLE: &str = "example.yaml";
+const CREDENTIALS: &str = "credentials.yaml";
 /// Ports of a cluster's virtual addresses.
 const PORTS: [u16; 2] = [6443, 22623];
 
 /// A simulated engine with its credentials and an install-config that fits.
 pub(super) struct DemoSite {
-    engine: Running<Engine>,
+    platform: Platform,
     home: TempDir,
-    network: Ipv4Net,
+    api: IpAddr,
     _claim: Option<Claim>,
+}
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// An oVirt engine.
+    Ovirt,
+    /// An account at Packet.
+    Packet,
+}
+
+/// What is simulated, once it runs.
+enum Platform {
+    Ovirt(Running<Engine>),
+    Packet(Running<Metal>),
 }
 
 /// Whose DNS, DHCP and load balancer the machines use.
@@ -55,8 +78,19 @@ struct Flags {
     options: Options,
 }
 
+#[derive(clap::Parser)]
+struct PacketFlags {
+    #[command(flatten)]
+    options: PacketOptions,
+}
+
 impl DemoSite {
-    pub(super) async fn start(hosts: Hosts, time_scale: &str, infrastructure: Infrastructure) -> anyhow::Result<Self> {
+    pub(super) async fn start(
+        stage: Stage,
+        hosts: Hosts,
+        time_scale: &str,
+        infrastructure: Infrastructure,
+    ) -> anyhow::Result<Self> {
         let home = tempfile::Builder::new().prefix("landfall-demo-").tempdir()?;
         let mut flags = vec!["demo".to_owned(), "--time-scale".to_owned(), time_scale.to_owned()];
         if let Infrastructure::Own { resolver } = infrastructure {
@@ -75,13 +109,49 @@ impl DemoSite {
                 None
             }
         };
-        let Flags { options } = Flags::try_parse_from(flags)?;
-        let engine = landfall_simulator::ovirt::start(&options).await?;
-        let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
-        let site = Self { engine, home, network, _claim: claim };
-        write_install_config(&options.guests, &site.engine.ready(), Path::new(&site.example()))?;
-        write_credentials(&site.engine, &site.credentials_file())?;
-        Ok(site)
+        let (example, credentials) = (home.path().join(EXAMPLE), home.path().join(CREDENTIALS));
+        let (platform, api) = match stage {
+            Stage::Ovirt => {
+                let Flags { options } = Flags::try_parse_from(flags)?;
+                let engine = landfall_simulator::ovirt::start(&options).await?;
+                let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
+                write_install_config(&options.guests, &engine.ready(), &example)?;
+                write_credentials(&engine, &credentials)?;
+                (Platform::Ovirt(engine), moved_address(network, API_VIP).into())
+            }
+            Stage::Packet => {
+                let PacketFlags { options } = PacketFlags::try_parse_from(flags)?;
+                let account = landfall_simulator::packet::start(&options).await?;
+                packet::write_credentials(&account, &credentials)?;
+                let api = packet::prepare(&account, &example).await?;
+                (Platform::Packet(account), api)
+            }
+        };
+        Ok(Self { platform, home, api, _claim: claim })
+    }
+
+    /// What the platform holds, as it says itself.
+    pub(super) async fn census(&self) -> anyhow::Result<Census> {
+        match &self.platform {
+            Platform::Ovirt(_) => Census::take(&self.credentials()?).await,
+            Platform::Packet(account) => Census::of_account(&Asker::new(account)?).await,
+        }
+    }
+
+    /// What is simulated, for people.
+    pub(super) fn describe(&self) -> &'static str {
+        match &self.platform {
+            Platform::Ovirt(_) => "An oVirt engine",
+            Platform::Packet(_) => "An account at Packet",
+        }
+    }
+
+    /// The environment variable that names the file with the credentials.
+    pub(super) fn credentials_variable(&self) -> &'static str {
+        match &self.platform {
+            Platform::Ovirt(_) => "OVIRT_CONFIG",
+            Platform::Packet(_) => "PACKET_CONFIG",
+        }
     }
 
     /// The credentials, read as every command reads them.
@@ -92,23 +162,29 @@ impl DemoSite {
     }
 
     pub(super) fn url(&self) -> String {
-        format!("{}/ovirt-engine/api", self.engine.url())
+        match &self.platform {
+            Platform::Ovirt(engine) => format!("{}/ovirt-engine/api", engine.url()),
+            Platform::Packet(account) => format!("{}/metal/v1", account.url()),
+        }
     }
 
     pub(super) fn admin_url(&self) -> &str {
-        self.engine.admin_url()
+        match &self.platform {
+            Platform::Ovirt(engine) => engine.admin_url(),
+            Platform::Packet(account) => account.admin_url(),
+        }
     }
 
     pub(super) fn api_vip(&self) -> IpAddr {
-        moved_address(self.network, API_VIP).into()
+        self.api
     }
 
     pub(super) fn example(&self) -> String {
-        self.home.path().join("example.yaml").display().to_string()
+        self.home.path().join(EXAMPLE).display().to_string()
     }
 
     pub(super) fn credentials_file(&self) -> PathBuf {
-        self.home.path().join("ovirt-config.yaml")
+        self.home.path().join(CREDENTIALS)
     }
 
     pub(super) fn install_directory(&self) -> PathBuf {
@@ -121,7 +197,10 @@ impl DemoSite {
     }
 
     pub(super) async fn stop(self) {
-        self.engine.stop().await;
+        match self.platform {
+            Platform::Ovirt(engine) => engine.stop().await,
+            Platform::Packet(account) => account.stop().await,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use landfall_simulator::{
     cloudflare,
     core::{Running, Simulation},
-    ovirt,
+    ovirt, packet,
 };
 
 pub(crate) use install_config::{moved_address, write_install_config};
@@ -24,6 +24,8 @@ pub(crate) use install_config::{moved_address, write_install_config};
 pub(crate) enum Sim {
     /// An oVirt engine; when it is ready it prints one line of JSON with what a client needs
     Ovirt(Box<Ovirt>),
+    /// Packet (Equinix Metal); when it is ready it prints one line of JSON with its URL, an API key and a project
+    Packet(Box<Packet>),
     /// Cloudflare's DNS; when it is ready it prints one line of JSON with its URL and token
     Cloudflare(Box<Cloudflare>),
 }
@@ -34,6 +36,18 @@ pub(crate) enum Sim {
 pub(crate) struct Cloudflare {
     #[command(flatten)]
     options: cloudflare::Options,
+}
+
+/// Flags of `sim packet`.
+#[derive(Args, Debug)]
+#[group(id = "sim-packet")]
+pub(crate) struct Packet {
+    /// Write the API's address and key to a file.
+    #[arg(long, value_name = "FILE", help = "Write the API's address and key to this file, for PACKET_CONFIG")]
+    credentials: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: packet::Options,
 }
 
 /// Flags of `sim ovirt`.
@@ -71,6 +85,13 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                 }
                 serve(running).await
             }
+            Sim::Packet(args) => {
+                let running = packet::start(&args.options).await.context("cannot start the simulated Packet")?;
+                if let Some(path) = &args.credentials {
+                    super::demo::write_packet_credentials(&running, path)?;
+                }
+                serve(running).await
+            }
             Sim::Cloudflare(args) => {
                 let running =
                     cloudflare::start(&args.options).await.context("cannot start the simulated Cloudflare")?;
@@ -94,7 +115,11 @@ pub(crate) fn write_credentials(engine: &Running<ovirt::Engine>, path: &Path) ->
         "ovirt_password": field("password"),
         "ovirt_ca_bundle": engine.ca_pem(),
     });
-    let text = serde_saphyr::to_string(&document).context("cannot write the credentials")?;
+    write_private(path, &serde_saphyr::to_string(&document).context("cannot write the credentials")?)
+}
+
+/// Writes a file that only its owner can read.
+pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}", path.display()))

@@ -1,6 +1,7 @@
 //! Worlds: simulated platforms, as the suite sees them.
 
 mod ovirt;
+mod packet;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,10 +10,14 @@ use landfall_platform::{InfraId, MachineProvider};
 use serde_json::Value;
 
 pub(crate) use ovirt::Ovirt;
+pub(crate) use packet::Packet;
 
 /// A simulated platform. Several tests share one, each with a cluster of its own.
 #[async_trait]
 pub(crate) trait World: Send + Sync + 'static {
+    /// Its name, as the install-config spells it.
+    const PLATFORM: &'static str;
+
     /// Starts the platform.
     async fn start() -> Self
     where

@@ -52,6 +52,8 @@ impl Ovirt {
 
 #[async_trait]
 impl World for Ovirt {
+    const PLATFORM: &'static str = "ovirt";
+
     async fn start() -> Self {
         // Ids are made from it, and clusters of several tests share the nodes of one API server.
         let seed = rand::random::<u32>().to_string();

@@ -6,6 +6,7 @@ pub(super) mod etcd_member;
 pub(super) mod manifests;
 pub(super) mod masters;
 pub(super) mod preflight;
+pub(super) mod release_endpoint;
 pub(super) mod release_vip;
 pub(super) mod reset;
 pub(super) mod revoke;

@@ -15,6 +15,7 @@
 
 mod plain;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use tokio::sync::mpsc;
@@ -44,6 +45,10 @@ pub struct GuestMachine {
     pub nics: Vec<GuestNic>,
     /// What the platform delivers to the guest at this start; `None` if it delivers nothing (any more).
     pub user_data: Option<UserData>,
+    /// Where the firmware fetches an iPXE script from, on platforms that boot machines from the network. A machine whose disk
+    /// has a system on it boots from that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_script: Option<String>,
 }
 
 /// A disk of a machine.
@@ -114,6 +119,13 @@ pub enum GuestCommand {
         /// The machine.
         id: String,
     },
+    /// These addresses, besides the machine's own, now lead to the machine. Whether it takes what comes is its own matter.
+    Route {
+        /// The machine.
+        id: String,
+        /// All of them.
+        addresses: BTreeSet<IpAddr>,
+    },
 }
 
 /// What a guest tells its platform.
@@ -144,13 +156,24 @@ pub enum GuestEvent {
         /// The machine.
         id: String,
     },
+    /// The guest announces these addresses to the platform's routers, and no others any more.
+    Announces {
+        /// The machine.
+        id: String,
+        /// All of them.
+        addresses: BTreeSet<IpAddr>,
+    },
 }
 
 impl GuestEvent {
     /// The machine whose guest speaks.
     pub fn id(&self) -> &str {
         match self {
-            Self::Booted { id } | Self::Addresses { id, .. } | Self::Rebooting { id } | Self::PoweredOff { id } => id,
+            Self::Booted { id }
+            | Self::Addresses { id, .. }
+            | Self::Rebooting { id }
+            | Self::PoweredOff { id }
+            | Self::Announces { id, .. } => id,
         }
     }
 }

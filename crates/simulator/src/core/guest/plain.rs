@@ -140,6 +140,8 @@ impl GuestRuntime for PlainGuests {
             GuestCommand::Shutdown { id } => self.state.schedule(now, self.times.shutdown, &id, Next::PowerOff),
             GuestCommand::Reboot { id } => self.state.schedule(now, self.times.shutdown, &id, Next::Reboot),
             GuestCommand::Stop { id } => self.stop(&id),
+            // They take nothing but what comes to their own addresses.
+            GuestCommand::Route { .. } => {}
         }
     }
 
@@ -214,6 +216,7 @@ mod tests {
             disks: Vec::new(),
             nics: nics.collect(),
             user_data: Some(UserData { format: UserDataFormat::Ignition, content: "{}".into() }),
+            boot_script: None,
         }))
     }
 

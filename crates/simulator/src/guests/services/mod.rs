@@ -4,6 +4,7 @@ mod api_server;
 mod bootstrap;
 mod client;
 mod config_server;
+mod endpoint;
 mod join;
 mod kubeadm;
 mod kubelet;
@@ -46,6 +47,10 @@ pub(super) struct Host {
     pub(super) progress: Arc<watch::Sender<Progress>>,
     /// Talks to the platform; now and then it repeats itself, which is when the platform writes its state down.
     pub(super) agent: Agent,
+    /// The platform's id of the machine.
+    pub(super) id: String,
+    /// Addresses besides its own that the platform leads to the machine.
+    pub(super) routes: watch::Receiver<BTreeSet<IpAddr>>,
     /// Ends what the machine does for the cluster, though the machine stays on.
     pub(super) retired: CancellationToken,
 }
@@ -92,6 +97,8 @@ pub(super) async fn run(host: Host) {
             ("landfall-node", "join") => drop(tasks.spawn(join::run(host))),
             ("landfall-node", "config-server") => drop(tasks.spawn(config_server::run(host))),
             ("landfall-node", "vip") => drop(tasks.spawn(vip::run(host))),
+            ("hold-endpoint", name) => drop(tasks.spawn(endpoint::hold(host, name.to_owned()))),
+            ("announce-endpoint", name) => drop(tasks.spawn(endpoint::announce(host, name.to_owned()))),
             ("kubelet", _) => {
                 let has_runtime = services.iter().any(|service| service.program == "containerd");
                 tasks.spawn(kubelet::run(host, has_runtime));

@@ -92,6 +92,7 @@ fn machine(state: &State, vm: &Vm) -> GuestMachine {
             },
             content: drive.user_data().to_owned(),
         }),
+        boot_script: None,
     }
 }
 
@@ -123,6 +124,8 @@ pub(crate) fn event(state: &mut State, event: &GuestEvent) {
             vm.guest_started = false;
             Some(Event::GuestOff)
         }
+        // Routers are none of an engine's business.
+        GuestEvent::Announces { .. } => None,
     };
     if let Some(happened) = happened {
         power::due(state, id, happened);

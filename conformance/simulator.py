@@ -20,7 +20,7 @@ STOP_TIMEOUT = 30
 
 
 class Simulator:
-    """One running `landfall sim ovirt`. What it says on stderr is kept in its directory."""
+    """One running simulator, as LANDFALL_SIM says. What it says on stderr is kept in its directory."""
 
     def __init__(self, directory, *options):
         directory.mkdir(parents=True, exist_ok=True)
@@ -44,8 +44,8 @@ class Simulator:
             raise
         self.url = self.ready["url"]
         self.ca_file = self.ready.get("ca_file")
-        self.user = self.ready["user"]
-        self.password = self.ready["password"]
+        self.user = self.ready.get("user")
+        self.password = self.ready.get("password")
         self.admin_url = self.ready["admin_url"]
 
     def _read_ready(self):

@@ -1,0 +1,87 @@
+//! Where the platform leads an address to machines: what they need to take it.
+
+use askama::Template;
+use landfall_config::{EndpointHolder, packet::Endpoint};
+
+use crate::{Cluster, MachineRole, NodeFile, NodeUnit, node::paths, template};
+
+/// Announces addresses over BGP; a later version no longer knows this platform, and is told everything.
+const KUBE_VIP: &str = "ghcr.io/kube-vip/kube-vip:v0.8.0";
+/// Any name below the wildcard record of the applications.
+const INGRESS_NAME: &str = "ingress.apps";
+
+/// How an address gets to a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The platform assigns it.
+    Assigned,
+    /// The machine announces it.
+    Announced,
+}
+
+fn way(cluster: &Cluster<'_>) -> Option<Way> {
+    if cluster.config.endpoint_holder() != EndpointHolder::Platform {
+        return None;
+    }
+    match cluster.config.platform.packet()?.endpoint {
+        Endpoint::Eip => Some(Way::Assigned),
+        Endpoint::Bgp => Some(Way::Announced),
+        Endpoint::DnsRoundRobin => None,
+    }
+}
+
+/// Whether the platform leads an address to one machine after the other.
+pub(crate) fn is_led_by_platform(cluster: &Cluster<'_>) -> bool {
+    way(cluster).is_some()
+}
+
+pub(super) fn files(cluster: &Cluster<'_>) -> Vec<NodeFile> {
+    let script = |name: &str, text: String| NodeFile::executable(format!("{}/{name}", paths::SCRIPTS), text);
+    let mut files = match way(cluster) {
+        None => return Vec::new(),
+        Some(Way::Assigned) => vec![script("hold-endpoint", include_str!("../../templates/hold-endpoint").to_owned())],
+        Some(Way::Announced) => {
+            vec![script("announce-endpoint", template::text(&Announce { image: KUBE_VIP }))]
+        }
+    };
+    let api: Vec<String> = cluster
+        .config
+        .api_vips()
+        .iter()
+        .map(|address| format!("{address} {} {}\n", cluster.api_int_name(), cluster.api_name()))
+        .collect();
+    if !api.is_empty() {
+        files.push(NodeFile::append("/etc/hosts", api.concat()));
+    }
+    files
+}
+
+pub(super) fn units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<NodeUnit> {
+    let program = match way(cluster) {
+        None => return Vec::new(),
+        Some(Way::Assigned) => "hold-endpoint",
+        Some(Way::Announced) => "announce-endpoint",
+    };
+    let (known, name) = match role {
+        MachineRole::Bootstrap | MachineRole::Master => (cluster.config.api_vips(), cluster.api_int_name()),
+        MachineRole::Worker => {
+            (cluster.config.ingress_vips(), format!("{INGRESS_NAME}.{}", cluster.config.cluster_domain()))
+        }
+    };
+    let host = known.first().map_or(name, ToString::to_string);
+    let unit = template::text(&Unit { program: format!("{}/{program}", paths::SCRIPTS), host });
+    vec![NodeUnit::enabled("landfall-endpoint.service", unit)]
+}
+
+#[derive(Template)]
+#[template(path = "units/landfall-endpoint.service", escape = "none")]
+struct Unit {
+    program: String,
+    host: String,
+}
+
+#[derive(Template)]
+#[template(path = "announce-endpoint", escape = "none", ext = "sh")]
+struct Announce {
+    image: &'static str,
+}

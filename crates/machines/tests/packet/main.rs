@@ -1,0 +1,15 @@
+//! The same proofs on Packet. They have a program of their own, because an API server has one definition of machines, with the
+//! provider spec of one platform.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../it/cluster.rs"]
+#[allow(dead_code, reason = "shared with the other platform")]
+mod cluster;
+#[path = "../it/suite/mod.rs"]
+mod suite;
+#[path = "../it/worlds/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "shared with the other platform")]
+mod worlds;
+
+suite!(packet, crate::worlds::Packet);

@@ -1,0 +1,55 @@
+//! Projects, and the organisations that pay for them.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Client;
+use crate::Error;
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Project {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+/// An organisation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Organization {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl Client {
+    /// All projects that the key may see.
+    pub async fn projects(&self) -> Result<Vec<Project>, Error> {
+        self.pages("listing projects", "projects", &[], "projects").await
+    }
+
+    /// All organisations that the key may see.
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        self.pages("listing organisations", "organizations", &[], "organizations").await
+    }
+
+    /// The project with an id.
+    pub async fn project(&self, id: &str) -> Result<Option<Project>, Error> {
+        self.get_existing("reading the project", &format!("projects/{id}")).await
+    }
+
+    /// Makes a project.
+    pub async fn create_project(&self, body: &Value) -> Result<Project, Error> {
+        self.post("making a project", "projects", body).await
+    }
+
+    /// Deletes a project.
+    pub async fn delete_project(&self, id: &str) -> Result<(), Error> {
+        self.delete("deleting the project", &format!("projects/{id}")).await
+    }
+}

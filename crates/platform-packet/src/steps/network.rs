@@ -1,0 +1,70 @@
+//! A virtual network.
+
+use async_trait::async_trait;
+use landfall_config::packet::Location;
+use landfall_platform::{Context, Outputs, Step, StepError};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{Error, Mark, Site, client::VirtualNetwork};
+
+/// A virtual network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// What the plan calls it.
+    pub name: String,
+    /// Where.
+    pub location: Location,
+    /// Its number; nothing lets the platform choose.
+    #[serde(default)]
+    pub vxlan: Option<u32>,
+    /// Tags, the cluster's mark included.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+pub(super) struct Act {
+    pub(super) site: Site,
+    pub(super) desired: Network,
+}
+
+impl Act {
+    async fn find(&self, project: &str) -> Result<Option<VirtualNetwork>, Error> {
+        let all = self.site.client.virtual_networks(project).await?;
+        let is_it = |network: &VirtualNetwork| {
+            self.site.mark.is_on(&network.tags) && Mark::name_in(&network.tags) == Some(&self.desired.name)
+        };
+        Ok(all.into_iter().find(is_it))
+    }
+}
+
+#[async_trait]
+impl Step for Act {
+    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+        let project = self.site.project().await?;
+        let network = match self.find(&project).await? {
+            Some(network) => network,
+            None => {
+                let mut body = json!({
+                    self.desired.location.kind(): self.desired.location.code(),
+                    "description": self.site.mark.name(&self.desired.name),
+                    "tags": self.desired.tags,
+                });
+                if let Some(vxlan) = self.desired.vxlan {
+                    body["vxlan"] = json!(vxlan);
+                }
+                self.site.client.create_virtual_network(&project, &body).await?
+            }
+        };
+        Ok(Outputs::default().with("id", network.id).with("vxlan", network.vxlan))
+    }
+
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        for project in self.site.projects().await? {
+            if let Some(network) = self.find(&project).await? {
+                self.site.client.delete_virtual_network(&network).await?;
+            }
+        }
+        Ok(())
+    }
+}

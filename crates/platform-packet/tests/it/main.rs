@@ -1,0 +1,7 @@
+//! The platform against its simulator: whole plans, faults, hard failures.
+
+#![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
+
+mod failures;
+mod scene;
+mod suites;

@@ -1,0 +1,58 @@
+//! The generic suites over whole plans.
+
+use async_trait::async_trait;
+use landfall_testkit::{Fixture, World, fail_at_every_step, kill_at_every_step, kill_every_removal, repeat_every_step};
+use serde_json::json;
+
+use crate::scene::{Scene, config};
+
+/// Everything that a plan can hold: elastic addresses, a virtual network, a block of addresses, machines.
+struct Everything;
+
+/// A project of the cluster's own, and BGP in it.
+struct OwnProject;
+
+#[async_trait]
+impl Fixture for Everything {
+    async fn world(&self) -> Box<dyn World> {
+        let scene = Scene::new(&[]).await;
+        let section = json!({
+            "project": scene.project(),
+            "virtualNetworks": [{"name": "storage", "vxlan": 1200}],
+            "addressBlocks": [{"name": "services", "quantity": 4}],
+        });
+        Box::new(scene.cluster(config(section, 1, 1)))
+    }
+}
+
+#[async_trait]
+impl Fixture for OwnProject {
+    async fn world(&self) -> Box<dyn World> {
+        let scene = Scene::new(&[]).await;
+        Box::new(scene.cluster(config(json!({"newProject": {}, "endpoint": "bgp"}), 1, 0)))
+    }
+}
+
+#[tokio::test]
+async fn every_step_can_be_repeated() {
+    repeat_every_step(&Everything).await;
+    repeat_every_step(&OwnProject).await;
+}
+
+#[tokio::test]
+async fn a_failure_at_any_step_can_be_unwound() {
+    fail_at_every_step(&Everything).await;
+    fail_at_every_step(&OwnProject).await;
+}
+
+#[tokio::test]
+async fn a_run_that_died_at_any_step_can_be_resumed() {
+    kill_at_every_step(&Everything).await;
+    kill_at_every_step(&OwnProject).await;
+}
+
+#[tokio::test]
+async fn a_removal_that_died_at_any_step_can_be_resumed() {
+    kill_every_removal(&Everything).await;
+    kill_every_removal(&OwnProject).await;
+}
