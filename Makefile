@@ -48,6 +48,7 @@ test: ## Run all tests.
 	cargo test --workspace --locked
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/ovirt/run
 	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/dns/run
+	LANDFALL_BIN=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/landfall conformance/powervm/run
 	scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: tools
@@ -60,6 +61,7 @@ conformance: ## Let other people's clients judge the simulators.
 	scripts/setup build
 	conformance/ovirt/run
 	conformance/dns/run
+	conformance/powervm/run
 
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.
@@ -82,6 +84,7 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 	cargo bench --locked --package landfall-engine --bench overhead
 	cargo bench --locked --package landfall-simulator --bench ovirt_load
 	cargo bench --locked --package landfall-node --bench serving
+	cargo bench --locked --package landfall-platform-powervm --bench feed
 
 .PHONY: docs
 docs: ## Build the book into target/book.

@@ -26,6 +26,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "landfall-platform-ovirt",
         &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
     ),
+    (
+        "landfall-platform-powervm",
+        &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
+    ),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
     (
@@ -49,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-engine",
             "landfall-platform",
             "landfall-platform-ovirt",
+            "landfall-platform-powervm",
             "landfall-simulator",
             "landfall-wire",
             "landfall-workdir",

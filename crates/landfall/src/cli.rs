@@ -110,6 +110,8 @@ pub(crate) enum Command {
     /// Look after the public DNS records of a cluster, and nothing else
     #[command(subcommand)]
     Dns(commands::dns::Dns),
+    /// Look at PowerVM servers: systems, partitions, networks, storage, events
+    Powervm(commands::powervm::Powervm),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -162,6 +164,7 @@ impl Command {
             Self::WaitFor(_) => "wait-for",
             Self::Gather(_) => "gather",
             Self::Dns(_) => "dns",
+            Self::Powervm(_) => "powervm",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

@@ -54,6 +54,7 @@ fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
         Command::WaitFor(what) => commands::wait_for::run(*what, context),
         Command::Gather(args) => commands::gather::run(args, context),
         Command::Dns(args) => commands::dns::run(args, context),
+        Command::Powervm(args) => commands::powervm::run(args, context),
         Command::Plan(args) => commands::plan::run(args, context),
         Command::Explain(args) => commands::explain::run(args, context),
         Command::Status(args) => commands::status::run(args, context),

@@ -8,3 +8,4 @@ pub mod cloudflare;
 pub mod core;
 pub mod guests;
 pub mod ovirt;
+pub mod powervm;

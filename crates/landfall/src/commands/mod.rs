@@ -11,6 +11,7 @@ pub(crate) mod gather;
 pub(crate) mod graph;
 pub(crate) mod nodes;
 pub(crate) mod plan;
+pub(crate) mod powervm;
 pub(crate) mod sim;
 pub(crate) mod status;
 pub(crate) mod version;

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use landfall_simulator::{
     cloudflare,
     core::{Running, Simulation},
-    ovirt,
+    ovirt, powervm,
 };
 
 pub(crate) use install_config::{moved_address, write_install_config};
@@ -24,6 +24,8 @@ pub(crate) use install_config::{moved_address, write_install_config};
 pub(crate) enum Sim {
     /// An oVirt engine; when it is ready it prints one line of JSON with what a client needs
     Ovirt(Box<Ovirt>),
+    /// PowerVM servers with NovaLink; when they are ready it prints one line of JSON with what a client needs
+    Powervm(Box<Powervm>),
     /// Cloudflare's DNS; when it is ready it prints one line of JSON with its URL and token
     Cloudflare(Box<Cloudflare>),
 }
@@ -34,6 +36,14 @@ pub(crate) enum Sim {
 pub(crate) struct Cloudflare {
     #[command(flatten)]
     options: cloudflare::Options,
+}
+
+/// Flags of `sim powervm`.
+#[derive(Args, Debug)]
+#[group(id = "sim-powervm")]
+pub(crate) struct Powervm {
+    #[command(flatten)]
+    options: powervm::Options,
 }
 
 /// Flags of `sim ovirt`.
@@ -70,6 +80,9 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                     write_install_config(&args.options.guests, &running.ready(), path)?;
                 }
                 serve(running).await
+            }
+            Sim::Powervm(args) => {
+                serve(powervm::start(&args.options).await.context("cannot start the simulated PowerVM servers")?).await
             }
             Sim::Cloudflare(args) => {
                 let running =
