@@ -1,22 +1,20 @@
 """Fixtures: a running simulator, and IBM's library connected to its hosts."""
 
-import os
-import random
 import uuid
 
 import pytest
 from pypowervm import adapter as adp
-from pypowervm.helpers import log_helper
 from pypowervm.tasks import partition as tsk_par
 from pypowervm.utils import lpar_builder
 from pypowervm.wrappers import logical_partition as pvm_lpar
 from pypowervm.wrappers import managed_system as pvm_ms
-from pypowervm.wrappers import virtual_io_server as pvm_vios
 
 from simulator import Simulator
 
 # Simulated seconds per real second: a read of events that finds nothing takes a fifth of a second.
 TIME_SCALE = "50"
+
+SESSIONS = []
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +29,9 @@ def simulators(tmp_path_factory):
         return simulator
 
     yield start
+    # The library logs off when a session is collected, which is after its simulator is gone, and complains at length.
+    for session in SESSIONS:
+        session._logoff()
     for simulator in running:
         if simulator.process.poll() is None:
             simulator.stop()
@@ -54,7 +55,9 @@ def connect(simulator, host=0, **overrides):
         "certpath": None,
         **overrides,
     }
-    return adp.Adapter(adp.Session(**arguments), helpers=[])
+    session = adp.Session(**arguments)
+    SESSIONS.append(session)
+    return adp.Adapter(session, helpers=[])
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,10 @@ RUNNING = {}
 
 @pytest.fixture(scope="session", autouse=True)
 def simulator(tmp_path_factory):
-    simulator = Simulator(tmp_path_factory.mktemp("nova"), "--http", "--time-scale", "50")
+    tools = tmp_path_factory.mktemp("tools")
+    simulator = Simulator(tmp_path_factory.mktemp("nova"), "--http", "--time-scale", "50", "--tools-dir", tools)
+    # The driver calls rmvterm whenever it deletes a partition.
+    os.environ["PATH"] = f"{tools}:{os.environ['PATH']}"
     RUNNING["simulator"] = simulator
     port = int(simulator.ready["hosts"][0]["url"].rsplit(":", 1)[1])
     hook = tmp_path_factory.mktemp("hook") / "session_config.py"

@@ -6,6 +6,7 @@ POWER kernel that says which partition one is in. The database is Nova's own, in
 
 import contextlib
 import hashlib
+import socket
 from unittest import mock
 
 from nova import context as nova_context
@@ -47,7 +48,6 @@ class DriverTest(test.TestCase):
         patches = [
             mock.patch("pypowervm.util.my_partition_id", return_value=1),
             mock.patch("nova.image.glance.API.download", side_effect=lambda *_args, **_kwargs: iter([IMAGE])),
-            # The driver removes a device on the management partition after a snapshot; there is no such device here.
         ]
         for patch in patches:
             patch.start()
@@ -60,6 +60,8 @@ class DriverTest(test.TestCase):
             self.flags(volume_group_name="datavg", group="powervm")
         driver = pvm_driver.PowerVMDriver(Virtapi())
         driver.init_host("power-a")
+        # The library logs off when a session is collected, which may be after the simulator is gone.
+        self.addCleanup(driver.adapter.session._logoff)
         return driver
 
     def instance(self, name, config_drive=True):
@@ -196,5 +198,14 @@ class DriverTest(test.TestCase):
         instance = self.instance("three", config_drive=False)
         network = model.NetworkInfo()
         driver.spawn(self.context, instance, self.image(), [], "secret", {}, network_info=network)
+        console = driver.get_vnc_console(self.context, instance)
+        self.assertEqual(vm.get_pvm_uuid(instance), console.internal_access_path)
+        with socket.create_connection((console.host, console.port), timeout=10) as client:
+            client.sendall(f"CONNECT {console.internal_access_path} HTTP/1.1\r\n\r\n".encode())
+            answer = client.makefile("rb")
+            self.assertIn(b"200", answer.readline())
+            self.assertEqual(b"\r\n", answer.readline())
+            self.assertEqual(b"RFB 003.008\n", answer.readline())
+        # With its console still open.
         driver.destroy(self.context, instance, network, {}, destroy_disks=True)
         self.assert_clean(driver.adapter)

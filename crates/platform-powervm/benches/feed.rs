@@ -3,6 +3,8 @@
 //! `cargo bench -p landfall-platform-powervm --bench feed`. Each measurement is a process of its own, so that the peak of its
 //! memory is that of the reading. The feeds are those of the simulator; both readers get to every partition's name and state.
 
+#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};

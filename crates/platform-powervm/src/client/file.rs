@@ -1,5 +1,6 @@
 //! Files that a console passes on to a VIOS.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -138,7 +139,11 @@ async fn measure(path: &FilePath) -> io::Result<(u64, String)> {
         hasher.update(&buffer[..count]);
         bytes += count as u64;
     }
-    Ok((bytes, hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    let mut digest = String::new();
+    for byte in hasher.finalize() {
+        let _infallible = write!(digest, "{byte:02x}");
+    }
+    Ok((bytes, digest))
 }
 
 /// A file piece by piece, with a word about each.

@@ -37,6 +37,7 @@ impl Element {
     }
 
     /// An element with a text.
+    #[expect(clippy::needless_pass_by_value, reason = "callers give texts and numbers alike")]
     pub fn text_of(name: &str, text: impl ToString) -> Self {
         let mut element = Self::new(name);
         element.set_text(&text.to_string());

@@ -1,5 +1,6 @@
 //! Every response that IBM recorded and ships with pypowervm: it is read, and what is written is the same document.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -32,7 +33,7 @@ fn documents(text: &str) -> Vec<&str> {
 fn canonical(element: &Element, out: &mut String) {
     let mut attributes: Vec<(&str, &str)> = element.attributes().collect();
     attributes.sort_unstable();
-    out.push_str(&format!("<{} {attributes:?}>", element.name()));
+    write!(out, "<{} {attributes:?}>", element.name()).unwrap();
     for node in element.nodes() {
         match node {
             Node::Element(child) => canonical(child, out),
@@ -40,7 +41,7 @@ fn canonical(element: &Element, out: &mut String) {
             _ => {}
         }
     }
-    out.push_str(&format!("</{}>", element.name()));
+    write!(out, "</{}>", element.name()).unwrap();
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const TIME_SCALE: &str = "2000";
 
 /// How long jobs may take here, and how often they are looked at.
-pub(crate) const JOBS: JobLimits = JobLimits { timeout: Duration::from_secs(60), interval: Duration::from_millis(5) };
+pub(crate) const JOBS: JobLimits = JobLimits { timeout: Duration::from_mins(1), interval: Duration::from_millis(5) };
 
 #[derive(clap::Parser)]
 struct Flags {

@@ -6,7 +6,7 @@ use super::fault::escaped;
 use super::ids;
 use super::schema::{self, Groups, UOM, View, WEB};
 use super::state::Object;
-use super::xml::Element;
+use super::xml::{Element, push};
 use crate::core::{Instant, Response, clock::timestamp};
 
 const OPEN: &str = "xmlns=\"http://www.w3.org/2005/Atom\" xmlns:ns2=\"http://a9.com/-/spec/opensearch/1.1/\" xmlns:ns3=\"http://www.w3.org/1999/xhtml\"";
@@ -91,22 +91,25 @@ impl Look<'_> {
     fn write_entry(&self, out: &mut String, object: &Object, path: &str, open: Option<&str>, etag: Option<&str>) {
         let service = if object.is_web() { "web" } else { "uom" };
         let title = &object.element.name;
-        out.push_str(&match open {
-            Some(open) => format!("<entry {open}>\n"),
-            None => "    <entry>\n".to_owned(),
-        });
-        out.push_str(&format!(
-            "    <id>{}</id>\n    <title>{title}</title>\n    <published>{}</published>\n    <link rel=\"SELF\" href=\"{}{}{}\"/>\n    <author>\n        <name>{WHO}</name>\n    </author>\n",
-            object.id,
-            self.clock.published(),
-            self.base,
-            escaped(path),
-            escaped(&self.query),
-        ));
-        if let Some(etag) = etag {
-            out.push_str(&format!("    <etag:etag xmlns:etag=\"{UOM}\" xmlns=\"{UOM}\">{etag}</etag:etag>\n"));
+        match open {
+            Some(open) => push(out, format_args!("<entry {open}>\n")),
+            None => out.push_str("    <entry>\n"),
         }
-        out.push_str(&format!("    <content type=\"application/vnd.ibm.powervm.{service}+xml; type={title}\">\n"));
+        push(
+            out,
+            format_args!(
+                "    <id>{}</id>\n    <title>{title}</title>\n    <published>{}</published>\n    <link rel=\"SELF\" href=\"{}{}{}\"/>\n    <author>\n        <name>{WHO}</name>\n    </author>\n",
+                object.id,
+                self.clock.published(),
+                self.base,
+                escaped(path),
+                escaped(&self.query),
+            ),
+        );
+        if let Some(etag) = etag {
+            push(out, format_args!("    <etag:etag xmlns:etag=\"{UOM}\" xmlns=\"{UOM}\">{etag}</etag:etag>\n"));
+        }
+        push(out, format_args!("    <content type=\"application/vnd.ibm.powervm.{service}+xml; type={title}\">\n"));
         out.push_str(&self.content(object, self.base));
         out.push_str("    </content>\n</entry>\n");
     }

@@ -165,7 +165,7 @@ fn trunks(location: &str, vios: &Object, known: &Element, posted: &Element) -> R
         let slot = trunk_posted.number::<u32>("VirtualSlotNumber");
         let before = stored.iter().find(|trunk| slot.is_some() && trunk.number("VirtualSlotNumber") == slot);
         let mut made = before.cloned().unwrap_or_else(|| {
-            let slot = (2..).find(|slot| !slots.contains(slot)).unwrap_or_default();
+            let slot = (2..u32::MAX).find(|slot| !slots.contains(slot)).unwrap_or_default();
             slots.insert(slot);
             let priority = trunk_posted.text("TrunkPriority");
             trunk(location, number, slot, "1", &carried, priority, &format!("ent{}", slot + 10))

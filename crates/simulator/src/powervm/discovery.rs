@@ -41,20 +41,23 @@ pub(crate) fn recover(state: &mut State, host: usize, vios: &str, input: &str) -
     let wanted = storage::physical_volume("hdisk", volume.megabytes, &words, true);
     let udid = wanted.text("UniqueDeviceID").to_owned();
     let known = server.element.child("PhysicalVolumes").cloned().unwrap_or_default();
-    let name = match known.children.iter().find(|disk| disk.text("UniqueDeviceID") == udid) {
-        Some(disk) => disk.text("VolumeName").to_owned(),
-        None => {
+    let found = known.children.iter().find(|disk| disk.text("UniqueDeviceID") == udid);
+    let name = found.map_or_else(
+        || {
             let taken = |name: &String| known.children.iter().any(|disk| disk.text("VolumeName") == name);
-            let name = (0..).map(|number| format!("hdisk{number}")).find(|name| !taken(name)).unwrap_or_default();
-            let mut disk = wanted;
-            disk.set("VolumeName", &name);
-            if let Some(vios) = state.object_mut(host, vios) {
-                vios.element.child_mut("PhysicalVolumes").children.push(disk);
-            }
-            state.announce(host, "MODIFY_URI", vios, "PhysicalVolumes");
-            name
+            let mut names = (0..u32::MAX).map(|number| format!("hdisk{number}"));
+            names.find(|name| !taken(name)).unwrap_or_default()
+        },
+        |disk| disk.text("VolumeName").to_owned(),
+    );
+    if found.is_none() {
+        let mut disk = wanted;
+        disk.set("VolumeName", &name);
+        if let Some(vios) = state.object_mut(host, vios) {
+            vios.element.child_mut("PhysicalVolumes").children.push(disk);
         }
-    };
+        state.announce(host, "MODIFY_URI", vios, "PhysicalVolumes");
+    }
     let disk = Element::record("PhysicalVolume", &[("VolumeName", &name)]);
     let status = match (storage::is_mapped(state, host, vios, &disk), complete) {
         (true, _) => "1",

@@ -143,13 +143,15 @@ fn make(
         return Err(Fault::refused(format!("HSCL2902: The virtual slot {slot} is in use.")));
     }
     let free = |slot: &u32| !taken.contains(slot) && !taken_client.contains(&(number, *slot));
-    let client_slot = slot.unwrap_or_else(|| (2..).find(free).unwrap_or_default());
+    let client_slot = slot.unwrap_or_else(|| (2..u32::MAX).find(free).unwrap_or_default());
     taken_client.insert((number, client_slot));
-    let server_slot = (2..).find(|slot| !taken_server.contains(slot)).unwrap_or_default();
+    let server_slot = (2..u32::MAX).find(|slot| !taken_server.contains(slot)).unwrap_or_default();
     taken_server.insert(server_slot);
     let names: BTreeSet<&str> = others.iter().map(|mapping| mapping.text("ServerAdapter/AdapterName")).collect();
-    let name =
-        (0..).map(|number| format!("vfchost{number}")).find(|name| !names.contains(name.as_str())).unwrap_or_default();
+    let name = (0..u32::MAX)
+        .map(|number| format!("vfchost{number}"))
+        .find(|name| !names.contains(name.as_str()))
+        .unwrap_or_default();
     let wwpns = match posted.text("ClientAdapter/WWPNs") {
         "" => pair(state, host),
         given => given.to_lowercase(),

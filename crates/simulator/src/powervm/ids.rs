@@ -32,7 +32,7 @@ pub(crate) fn partition_uuid(words: &[&str]) -> String {
 
 /// Some hexadecimal digits, lower case.
 pub(crate) fn hex(words: &[&str], length: usize) -> String {
-    let mut text: String = digest(words).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut text = crate::core::hex::encode(&digest(words));
     text.truncate(length);
     text
 }

@@ -159,7 +159,7 @@ pub(crate) fn finish(state: &mut State, host: usize, id: &str, job: &Job) -> Res
     element.remove("PartitionID");
     partition::complete(state, target, &mut element, id);
     let system = state.hosts[target].system.clone();
-    state.add(target, id.to_owned(), Some(&system), element);
+    state.add(target, id, Some(&system), element);
     let number = state.object(target, id).map(Object::partition_id).unwrap_or_default();
     for mut adapter in adapters {
         let vlan = vlan_for(job, adapter.element.text("MACAddress"));
@@ -178,7 +178,7 @@ pub(crate) fn finish(state: &mut State, host: usize, id: &str, job: &Job) -> Res
         if let Some(switch) = switch {
             adapter.element.put(Element::of("AssociatedVirtualSwitch", [Element::reference("link", switch)]));
         }
-        state.add(target, adapter.id, Some(id), adapter.element);
+        state.add(target, &adapter.id, Some(id), adapter.element);
     }
     // Adapters of a running partition cannot be changed, but here they only move.
     let shown =

@@ -37,6 +37,8 @@ mod scsi;
 mod sriov;
 mod state;
 mod storage;
+#[cfg(test)]
+mod tests;
 mod xml;
 
 pub use inventory::{DEFAULT_INVENTORY, Inventory, InventoryError};

@@ -62,7 +62,7 @@ pub(crate) fn create_adapter(state: &mut State, host: usize, parent: &str, mut b
     body.put(Element::of("AssociatedVirtualSwitch", [Element::reference("link", link)]));
     let name = &state.hosts[host].name;
     let id = ids::uuid(&[name, "adapter", &fresh]);
-    state.add(host, id.clone(), Some(&owner.id), body);
+    state.add(host, &id, Some(&owner.id), body);
     Ok(id)
 }
 
@@ -148,12 +148,12 @@ pub(crate) fn create_switch(state: &mut State, host: usize, mut body: Element) -
         }
         numbers.extend(switch.element.number::<u32>("SwitchID"));
     }
-    body.set("SwitchID", (0..).find(|number| !numbers.contains(number)).unwrap_or_default());
+    body.set("SwitchID", (0..u32::MAX).find(|number| !numbers.contains(number)).unwrap_or_default());
     if body.child("SwitchMode").is_none() {
         body.set("SwitchMode", "Veb");
     }
     let (id, system) = (state.new_id(host, "switch"), state.hosts[host].system.clone());
-    state.add(host, id.clone(), Some(&system), body);
+    state.add(host, &id, Some(&system), body);
     Ok(id)
 }
 

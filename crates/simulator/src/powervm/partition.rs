@@ -15,7 +15,7 @@ pub(crate) fn create(state: &mut State, host: usize, mut body: Element, id: Stri
     }
     complete(state, host, &mut body, &id);
     let system = state.hosts[host].system.clone();
-    state.add(host, id.clone(), Some(&system), body);
+    state.add(host, &id, Some(&system), body);
     Ok(id)
 }
 
@@ -91,7 +91,7 @@ fn system(state: &State, host: usize) -> &Element {
 fn free_number(state: &State, host: usize) -> u32 {
     let taken: std::collections::BTreeSet<u32> =
         state.objects(host).filter(|object| object.is_partition()).map(super::state::Object::partition_id).collect();
-    (1..).find(|number| !taken.contains(number)).unwrap_or(u32::MAX)
+    (1..u32::MAX).find(|number| !taken.contains(number)).unwrap_or(u32::MAX)
 }
 
 /// Adds all that the hypervisor knows about a partition.

@@ -48,7 +48,7 @@ pub(crate) fn create_unit(state: &mut State, host: usize, tier: &str, body: &Ele
         unit.set("ClonedFrom", source);
     }
     let id = ids::uuid(&["unit", &fresh]);
-    state.add(host, id.clone(), Some(&tier.id), unit);
+    state.add(host, &id, Some(&tier.id), unit);
     Ok(id)
 }
 

@@ -33,20 +33,17 @@ fn buses(vios: &Object) -> Vec<Object> {
     for mapping in vios.element.child("VirtualSCSIMappings").into_iter().flat_map(|list| &list.children) {
         let slot = mapping.text("ServerAdapter/VirtualSlotNumber");
         let id = super::ids::uuid(&[&vios.id, "bus", slot]);
-        let bus = match buses.iter_mut().find(|bus| bus.id == id) {
-            Some(bus) => bus,
-            None => {
-                let mut element = Element::new("VirtualSCSIBus");
-                let parts = ["AssociatedLogicalPartition", "ClientAdapter", "ServerAdapter"];
-                element.children.extend(parts.into_iter().filter_map(|part| mapping.child(part).cloned()));
-                buses.push(Object { id, parent: Some(vios.id.clone()), created: 0, element });
-                buses.last_mut().expect("one was just added")
-            }
-        };
+        let index = buses.iter().position(|bus| bus.id == id).unwrap_or_else(|| {
+            let mut element = Element::new("VirtualSCSIBus");
+            let parts = ["AssociatedLogicalPartition", "ClientAdapter", "ServerAdapter"];
+            element.children.extend(parts.into_iter().filter_map(|part| mapping.child(part).cloned()));
+            buses.push(Object { id, parent: Some(vios.id.clone()), created: 0, element });
+            buses.len() - 1
+        });
         if mapping.child("Storage").is_some() {
             let parts = ["Storage", "TargetDevice"].into_iter().filter_map(|part| mapping.child(part).cloned());
             let pair = Element::of("VirtualSCSIStorageAndTargetDevice", parts);
-            bus.element.child_mut("AssociatedMappings").children.push(pair);
+            buses[index].element.child_mut("AssociatedMappings").children.push(pair);
         }
     }
     buses

@@ -89,17 +89,13 @@ pub async fn start(options: &Options) -> Result<Running<NovaLink>, Error> {
 /// Only the owner may look into it: who can read a token is let in.
 fn token_directory(options: &Options) -> std::io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-    match &options.token_dir {
-        Some(directory) => {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-            Ok(directory.clone())
-        }
-        None => {
-            let directory = tempfile::Builder::new().prefix("landfall-tokens").tempdir()?.keep();
-            std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700))?;
-            Ok(directory)
-        }
+    if let Some(directory) = &options.token_dir {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        return Ok(directory.clone());
     }
+    let directory = tempfile::Builder::new().prefix("landfall-tokens").tempdir()?.keep();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700))?;
+    Ok(directory)
 }
 
 fn inventory(options: &Options) -> Result<Inventory, Error> {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::xml::{Element, escape};
+use super::xml::{Element, escape, push};
 
 /// The namespace of managed objects.
 pub(crate) const UOM: &str = "http://www.ibm.com/xmlns/systems/power/firmware/uom/mc/2012_10/";
@@ -110,17 +110,23 @@ pub(crate) fn misplaced(element: &Element) -> Option<String> {
 /// Writes the content of an entry: the object with everything that the schema adds to it.
 pub(crate) fn write(out: &mut String, object: &Element, namespace: &str, id: Option<(&str, u64)>, view: View<'_>) {
     let name = &object.name;
-    out.push_str(&format!(
-        "<{name}:{name} xmlns:{name}=\"{namespace}\" xmlns=\"{namespace}\" xmlns:ns2=\"http://www.w3.org/XML/1998/namespace/k2\" schemaVersion=\"V1_0\">\n"
-    ));
+    push(
+        out,
+        format_args!(
+            "<{name}:{name} xmlns:{name}=\"{namespace}\" xmlns=\"{namespace}\" xmlns:ns2=\"http://www.w3.org/XML/1998/namespace/k2\" schemaVersion=\"V1_0\">\n"
+        ),
+    );
     match id {
-        Some((id, created)) => out.push_str(&format!(
-            "    <Metadata>\n        <Atom>\n            <AtomID>{id}</AtomID>\n            <AtomCreated>{created}</AtomCreated>\n        </Atom>\n    </Metadata>\n"
-        )),
+        Some((id, created)) => push(
+            out,
+            format_args!(
+                "    <Metadata>\n        <Atom>\n            <AtomID>{id}</AtomID>\n            <AtomCreated>{created}</AtomCreated>\n        </Atom>\n    </Metadata>\n"
+            ),
+        ),
         None => out.push_str("    <Metadata>\n        <Atom/>\n    </Metadata>\n"),
     }
     children(out, object, 1, view);
-    out.push_str(&format!("</{name}:{name}>\n"));
+    push(out, format_args!("</{name}:{name}>\n"));
 }
 
 /// How an object is looked at.
@@ -153,9 +159,9 @@ fn children(out: &mut String, element: &Element, depth: usize, view: View<'_>) {
 fn write_child(out: &mut String, child: &Element, known: Option<&Child>, depth: usize, view: View<'_>) {
     let indent = "    ".repeat(depth);
     let complex = kinds().get(child.name.as_str()).filter(|_| child.text.is_empty() && child.href.is_none());
-    out.push_str(&format!("{indent}<{}", child.name));
+    push(out, format_args!("{indent}<{}", child.name));
     if let Some(known) = known.filter(|known| !known.code.is_empty() && child.name != "link") {
-        out.push_str(&format!(" kb=\"{}\" kxe=\"false\"", known.code));
+        push(out, format_args!(" kb=\"{}\" kxe=\"false\"", known.code));
     }
     if let Some(href) = &child.href {
         out.push_str(" href=\"");
@@ -166,7 +172,7 @@ fn write_child(out: &mut String, child: &Element, known: Option<&Child>, depth: 
         out.push_str("\" rel=\"related\"");
     }
     if let Some(group) = known.and_then(|known| known.group) {
-        out.push_str(&format!(" group=\"{group}\""));
+        push(out, format_args!(" group=\"{group}\""));
     }
     let metadata = complex.is_some_and(|kind| kind.metadata);
     if metadata {
@@ -179,15 +185,15 @@ fn write_child(out: &mut String, child: &Element, known: Option<&Child>, depth: 
     out.push('>');
     if child.children.is_empty() && !metadata {
         escape(out, &child.text);
-        out.push_str(&format!("</{}>\n", child.name));
+        push(out, format_args!("</{}>\n", child.name));
         return;
     }
     out.push('\n');
     if metadata {
-        out.push_str(&format!("{indent}    <Metadata>\n{indent}        <Atom/>\n{indent}    </Metadata>\n"));
+        push(out, format_args!("{indent}    <Metadata>\n{indent}        <Atom/>\n{indent}    </Metadata>\n"));
     }
     children(out, child, depth + 1, view);
-    out.push_str(&format!("{indent}</{}>\n", child.name));
+    push(out, format_args!("{indent}</{}>\n", child.name));
 }
 
 #[cfg(test)]

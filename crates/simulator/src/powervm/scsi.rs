@@ -94,23 +94,13 @@ pub(crate) fn make(state: &State, host: usize, vios_id: &str, posted: &Element) 
     });
     let mut made = Element::new("VirtualSCSIMapping");
     made.put(Element::reference("AssociatedLogicalPartition", state.path_of(host, client)));
-    match pair {
-        Some(pair) => {
-            made.children
-                .extend(["ClientAdapter", "ServerAdapter"].into_iter().filter_map(|side| pair.child(side).cloned()));
-        }
-        None => {
-            let free = |taken: BTreeSet<u32>, wanted: Option<u32>| match wanted {
-                Some(slot) if taken.contains(&slot) => {
-                    Err(Fault::refused(format!("HSCL2902: The virtual slot {slot} is in use.")))
-                }
-                Some(slot) => Ok(slot),
-                None => Ok((2..).find(|slot| !taken.contains(slot)).unwrap_or_default()),
-            };
-            let client_slot = free(slots(state, host, client), wanted("ClientAdapter"))?;
-            let server_slot = free(slots(state, host, vios), wanted("ServerAdapter"))?;
-            made.children.extend(adapters(state, host, vios, client, server_slot, client_slot));
-        }
+    if let Some(pair) = pair {
+        let sides = ["ClientAdapter", "ServerAdapter"].into_iter();
+        made.children.extend(sides.filter_map(|side| pair.child(side).cloned()));
+    } else {
+        let client_slot = free_slot(&slots(state, host, client), wanted("ClientAdapter"))?;
+        let server_slot = free_slot(&slots(state, host, vios), wanted("ServerAdapter"))?;
+        made.children.extend(adapters(state, host, vios, client, server_slot, client_slot));
     }
     if let Some(thing) = thing {
         let server = made.number::<u32>("ServerAdapter/VirtualSlotNumber").unwrap_or_default();
@@ -127,6 +117,17 @@ pub(crate) fn make(state: &State, host: usize, vios_id: &str, posted: &Element) 
     Ok(made)
 }
 
+/// The slot that is wanted, if it is free, or else the first that is.
+fn free_slot(taken: &BTreeSet<u32>, wanted: Option<u32>) -> Result<u32, Fault> {
+    match wanted {
+        Some(slot) if taken.contains(&slot) => {
+            Err(Fault::refused(format!("HSCL2902: The virtual slot {slot} is in use.")))
+        }
+        Some(slot) => Ok(slot),
+        None => Ok((2..u32::MAX).find(|slot| !taken.contains(slot)).unwrap_or_default()),
+    }
+}
+
 fn adapters(
     state: &State,
     host: usize,
@@ -141,8 +142,10 @@ fn adapters(
         (format!("{location}-V{server}-C{server_slot}"), format!("{location}-V{guest}-C{client_slot}"));
     let names: BTreeSet<&str> =
         list(state, host, &vios.id).children.iter().map(|mapping| mapping.text("ServerAdapter/AdapterName")).collect();
-    let name =
-        (0..).map(|number| format!("vhost{number}")).find(|name| !names.contains(name.as_str())).unwrap_or_default();
+    let name = (0..u32::MAX)
+        .map(|number| format!("vhost{number}"))
+        .find(|name| !names.contains(name.as_str()))
+        .unwrap_or_default();
     let text = |number: u32| number.to_string();
     let client = Element::record(
         "ClientAdapter",
@@ -193,7 +196,10 @@ fn target(posted: &Element, vios: &Object, mappings: &[Element], thing: &Element
     let wanted = posted.child("TargetDevice").and_then(|target| target.children.first());
     let wanted_text = |field: &str| wanted.map_or("", |device| device.text(field)).to_owned();
     let name = Some(wanted_text("TargetName")).filter(|name| !name.is_empty()).unwrap_or_else(|| {
-        (0..).map(|number| format!("{stem}{number}")).find(|name| !names.contains(name.as_str())).unwrap_or_default()
+        (0..u32::MAX)
+            .map(|number| format!("{stem}{number}"))
+            .find(|name| !names.contains(name.as_str()))
+            .unwrap_or_default()
     });
     let on_adapter: BTreeSet<&str> = mappings
         .iter()
@@ -201,7 +207,7 @@ fn target(posted: &Element, vios: &Object, mappings: &[Element], thing: &Element
         .filter_map(|mapping| Some(mapping.child("TargetDevice")?.children.first()?.text("LogicalUnitAddress")))
         .collect();
     let address = Some(wanted_text("LogicalUnitAddress")).filter(|address| !address.is_empty()).unwrap_or_else(|| {
-        let addresses = (0x81_u64..).map(|number| format!("0x{number:02x}00000000000000"));
+        let addresses = (0x81_u64..0x100).map(|number| format!("0x{number:02x}00000000000000"));
         addresses.into_iter().find(|address| !on_adapter.contains(address.as_str())).unwrap_or_default()
     });
     let udid = format!("{prefix}{}", ids::hex(&[&vios.id, &name, &storage::identity(thing)], 16));

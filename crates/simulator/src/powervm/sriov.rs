@@ -75,7 +75,7 @@ pub(crate) fn create_vnic(state: &mut State, host: usize, parent: &str, mut body
     partition::can_change_adapters(&owner.element)?;
     let taken = slots(state, host, &owner);
     let slot = body.number::<u32>("VirtualSlotNumber");
-    let slot = slot.unwrap_or_else(|| (2..).find(|slot| !taken.contains(slot)).unwrap_or_default());
+    let slot = slot.unwrap_or_else(|| (2..u32::MAX).find(|slot| !taken.contains(slot)).unwrap_or_default());
     if taken.contains(&slot) {
         return Err(Fault::refused(format!("HSCL2902: The virtual slot {slot} is in use.")));
     }
@@ -117,7 +117,7 @@ pub(crate) fn create_vnic(state: &mut State, host: usize, parent: &str, mut body
     body.set("VirtualSlotNumber", slot);
     body.put(Element::of("AssociatedBackingDevices", shown));
     let id = ids::uuid(&["vnic", &fresh]);
-    state.add(host, id.clone(), Some(&owner.id), body);
+    state.add(host, &id, Some(&owner.id), body);
     Ok(id)
 }
 
@@ -161,7 +161,7 @@ fn backing(state: &mut State, host: usize, mut device: Element, index: usize, fr
             ("MACAddress", &ids::mac(&["logical port", fresh])),
         ],
     );
-    state.add(host, logical.clone(), Some(&vios), element);
+    state.add(host, &logical, Some(&vios), element);
     device.set("IsActive", index == 0);
     device.set("Status", "OPERATIONAL");
     device.set("CurrentCapacityPercentage", &capacity);

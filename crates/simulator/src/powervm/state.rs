@@ -295,14 +295,13 @@ impl State {
     }
 
     /// Adds an object to a host, and says so to those who listen.
-    pub(crate) fn add(&mut self, host: usize, id: String, parent: Option<&str>, element: Element) -> &Object {
+    pub(crate) fn add(&mut self, host: usize, id: &str, parent: Option<&str>, element: Element) {
         let created = self.clock().milliseconds();
-        let object = Object { id: id.clone(), parent: parent.map(str::to_owned), created, element };
+        let object = Object { id: id.to_owned(), parent: parent.map(str::to_owned), created, element };
         let shared = matches!(object.kind(), "Cluster" | "SharedStoragePool" | "Tier" | "LogicalUnit");
         let objects = if shared { &mut self.pool } else { &mut self.hosts[host].objects };
-        objects.insert(id.clone(), object);
-        self.announce(host, "ADD_URI", &id, "");
-        self.object(host, &id).expect("it was just added")
+        objects.insert(id.to_owned(), object);
+        self.announce(host, "ADD_URI", id, "");
     }
 
     /// Takes an object away.

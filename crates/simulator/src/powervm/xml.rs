@@ -1,6 +1,8 @@
 //! Elements as the simulator keeps them: names, texts, links. Namespaces, prefixes and all other attributes follow from the
 //! schema when an element is written.
 
+use std::fmt::Write as _;
+
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,7 @@ impl Element {
     }
 
     /// An element with a text.
+    #[expect(clippy::needless_pass_by_value, reason = "callers give texts and numbers alike")]
     pub(crate) fn leaf(name: &str, text: impl ToString) -> Self {
         Self { name: name.to_owned(), text: text.to_string(), ..Self::default() }
     }
@@ -88,6 +91,7 @@ impl Element {
     }
 
     /// Gives the element of a name this text, or adds it.
+    #[expect(clippy::needless_pass_by_value, reason = "callers give texts and numbers alike")]
     pub(crate) fn set(&mut self, name: &str, text: impl ToString) {
         self.child_mut(name).text = text.to_string();
     }
@@ -146,10 +150,8 @@ impl Element {
                 _ => None,
             };
             if let Some(mut element) = closed {
-                let trimmed = element.text.trim();
-                if trimmed.len() != element.text.len() {
-                    element.text = trimmed.to_owned();
-                }
+                let text = element.text.trim().to_owned();
+                element.text = text;
                 match open.last_mut() {
                     Some(parent) => parent.children.push(element),
                     None if root.is_none() => root = Some(element),
@@ -194,6 +196,11 @@ fn predefined(name: &str) -> Option<char> {
         "apos" => '\'',
         _ => return None,
     })
+}
+
+/// Adds a formatted text.
+pub(crate) fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("writing to a string does not fail");
 }
 
 /// Escapes a text for an element or an attribute.

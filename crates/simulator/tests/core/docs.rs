@@ -4,6 +4,7 @@ use clap::CommandFactory;
 use landfall_simulator::core::Options;
 use landfall_simulator::core::faults::Rule;
 use landfall_simulator::ovirt::{self, Engine, Inventory};
+use landfall_simulator::powervm::{self, NovaLink};
 
 use super::client::Client;
 use super::toy::{start, stepped};
@@ -44,11 +45,18 @@ struct Flags {
     _options: ovirt::Options,
 }
 
+#[derive(clap::Parser)]
+struct PowervmFlags {
+    #[command(flatten)]
+    _options: powervm::Options,
+}
+
 #[test]
 fn every_option_is_described() {
-    let command = Flags::command();
-    let options: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
-    assert!(options.len() > 15, "{options:?}");
+    let (ovirt, powervm) = (Flags::command(), PowervmFlags::command());
+    let options: Vec<_> =
+        ovirt.get_arguments().chain(powervm.get_arguments()).filter_map(clap::Arg::get_long).collect();
+    assert!(options.len() > 30, "{options:?}");
     for option in options {
         let mut texts = ["`", " "].into_iter().map(|end| format!("`--{option}{end}"));
         let described = texts.any(|text| DOCS.contains(&text) || REAL_HOSTS.contains(&text));
@@ -72,9 +80,11 @@ async fn every_admin_call_of_the_table_is_there() {
 
 #[test]
 fn the_inventory_makes_a_world() {
-    let yaml = between(DOCS, "```yaml\n", "```")[0];
-    let inventory = Inventory::parse(yaml).unwrap_or_else(|error| panic!("{error:?}"));
+    let yaml = between(DOCS, "```yaml\n", "```");
+    let inventory = Inventory::parse(yaml[0]).unwrap_or_else(|error| panic!("{error:?}"));
     Engine::new(&inventory, 0).unwrap();
+    let inventory = powervm::Inventory::parse(yaml[1]).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(NovaLink::new(&inventory, 0).hosts(), 1);
 }
 
 #[test]

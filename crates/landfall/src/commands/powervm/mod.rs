@@ -29,11 +29,23 @@ pub(crate) struct Powervm {
 #[command(next_help_heading = "Management console")]
 struct Console {
     /// Address of the NovaLink or HMC: HOST, http://HOST:PORT or https://HOST:PORT
-    #[arg(long, value_name = "URL", env = "POWERVM_CONSOLE", default_value = "http://localhost:12080", global = true)]
-    console: String,
+    #[arg(
+        long = "console",
+        value_name = "URL",
+        env = "POWERVM_CONSOLE",
+        default_value = "http://localhost:12080",
+        global = true
+    )]
+    url: String,
 
-    /// User, with a password in POWERVM_PASSWORD; without one, the local logon of the management partition
-    #[arg(long, value_name = "NAME", env = "POWERVM_USER", global = true)]
+    /// User; its password is in the environment.
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "POWERVM_USER",
+        global = true,
+        help = "User, with a password in POWERVM_PASSWORD; without one, the local logon of the management partition"
+    )]
     user: Option<String>,
 
     /// Certificates of the authority to trust, in PEM [default: those of the system]
@@ -90,15 +102,13 @@ impl Console {
             None if self.insecure => Trust::Unverified,
             None => Trust::System,
         };
-        let password = context.environment.get("POWERVM_PASSWORD");
+        let password = context.environment.get("POWERVM_PASSWORD").and_then(|password| password.to_str());
         let login = match (&self.user, password) {
-            (Some(user), Some(password)) => {
-                Login::Password { user: user.clone(), password: password.to_owned().into() }
-            }
+            (Some(user), Some(password)) => Login::Password { user: user.clone(), password: password.into() },
             (Some(_), None) => anyhow::bail!("--user needs a password in the environment variable POWERVM_PASSWORD"),
             (None, _) => Login::Local { user: "landfall".to_owned() },
         };
-        Ok(Client::new(ConsoleUrl::parse(&self.console)?, &trust, Limits::default(), login)?)
+        Ok(Client::new(ConsoleUrl::parse(&self.url)?, &trust, Limits::default(), login)?)
     }
 }
 

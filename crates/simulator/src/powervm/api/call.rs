@@ -81,7 +81,7 @@ impl Call {
     }
 
     /// The body as an element of a kind, in the order of the schema.
-    pub(super) fn body(&self, request: &Request, kind: Option<&str>) -> Result<Element, Fault> {
+    pub(super) fn body(request: &Request, kind: Option<&str>) -> Result<Element, Fault> {
         let element = Element::parse(&request.body).map_err(Fault::schema)?;
         if let Some(kind) = kind.filter(|kind| *kind != element.name) {
             return Err(Fault::schema(format!("'{kind}' is expected, not '{}'.", element.name)));

@@ -23,7 +23,7 @@ pub(super) fn serve(state: &mut State, call: &Call, request: &Request) -> Result
             Ok(call.look(state).feed(&all, &request.path, |object| format!("{}/{}", request.path, object.id)))
         }
         "PUT" => {
-            let body = call.body(request, Some("Event"))?;
+            let body = Call::body(request, Some("Event"))?;
             let (data, detail) = (body.text("EventData").to_owned(), body.text("EventDetail").to_owned());
             let event = state.hosts[call.host].events.add("CUSTOM_CLIENT_EVENT", data, &detail);
             let object = object(call, &event);

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
-use crate::core::{Request, Response};
+use crate::core::{Request, Response, hex};
 use crate::powervm::fault::Fault;
 use crate::powervm::state::{Media, Object, State, Upload};
 use crate::powervm::xml::Element;
@@ -36,7 +36,7 @@ fn find<'a>(state: &'a State, call: &Call, id: &str) -> Result<&'a Upload, Fault
 }
 
 fn create(state: &mut State, call: &Call, request: &Request) -> Result<Response, Fault> {
-    let mut body = call.body(request, Some("File"))?;
+    let mut body = Call::body(request, Some("File"))?;
     body.strip_metadata();
     if state.hosts[call.host].uploads.len() >= LIMIT {
         return Err(Fault::refused(format!("REST0201: There are {LIMIT} files already. Delete some.")));
@@ -80,7 +80,7 @@ fn receive(state: &mut State, call: &Call, request: &Request, id: &str) -> Resul
         let message = format!("REST0203: {expected} bytes were announced, {} came.", request.body.len());
         return Err(Fault::refused(message));
     }
-    let digest: String = Sha256::digest(&request.body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex::encode(&Sha256::digest(&request.body));
     let announced = file.text("SHA256");
     if !announced.is_empty() && !announced.eq_ignore_ascii_case(&digest) {
         return Err(Fault::refused(format!("REST0204: The file's checksum is {digest}, not {announced}.")));

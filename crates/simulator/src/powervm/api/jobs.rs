@@ -41,7 +41,7 @@ fn start(
     operation: &str,
     target: Option<Object>,
 ) -> Result<Response, Fault> {
-    let body = call.body(request, Some("JobRequest"))?;
+    let body = Call::body(request, Some("JobRequest"))?;
     let asked = body.text("RequestedOperation/OperationName");
     if asked != operation {
         return Err(Fault::schema(format!("The job asks for '{asked}', not for '{operation}'.")));
@@ -138,7 +138,7 @@ pub(super) fn cancel(state: &mut State, call: &Call, request: &Request, id: &str
     let now = state.clock().milliseconds();
     if let Some(job) = state.hosts[call.host].jobs.get_mut(&id).filter(|job| job.status == "RUNNING") {
         operations::fail(job, "The job was cancelled.".to_owned(), now);
-        job.status = "FAILED_BEFORE_COMPLETION".to_owned();
+        "FAILED_BEFORE_COMPLETION".clone_into(&mut job.status);
         let job = job.clone();
         operations::cancelled(state, call.host, &job);
     }

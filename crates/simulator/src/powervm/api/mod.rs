@@ -43,10 +43,10 @@ fn answer(state: &mut State, request: &Request) -> Result<Response, Fault> {
     if path == "web/Logon" {
         return logon::logon(state, host, request);
     }
-    if request.injection == Some(Injection::TokenExpired) {
-        if let Some(token) = call::header(request, "x-api-session") {
-            state.sessions.remove(token);
-        }
+    if request.injection == Some(Injection::TokenExpired)
+        && let Some(token) = call::header(request, "x-api-session")
+    {
+        state.sessions.remove(token);
     }
     logon::authorize(state, host, request)?;
     let call = Call::new(state, host, request);

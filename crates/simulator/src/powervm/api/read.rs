@@ -54,7 +54,7 @@ pub(super) fn read(state: &State, call: &Call, request: &Request) -> Result<Resp
         }
         Place::Feed { parent, kind } => {
             let objects = feed(state, call.host, parent.as_ref(), &kind)?;
-            Ok(show(state, call, request, objects))
+            Ok(show(state, call, request, &objects))
         }
     }
 }
@@ -86,7 +86,7 @@ fn feed(state: &State, host: usize, parent: Option<&Object>, kind: &str) -> Resu
     }
 }
 
-fn show(state: &State, call: &Call, request: &Request, objects: Vec<Object>) -> Response {
+fn show(state: &State, call: &Call, request: &Request, objects: &[Object]) -> Response {
     let shown: Vec<Object> = objects.iter().map(|object| present::present(state, call.host, object)).collect();
     let all: Vec<&Object> = shown.iter().collect();
     let feed = request.path.split("/search/").next().unwrap_or_default();
@@ -108,8 +108,9 @@ fn search(state: &State, call: &Call, request: &Request, kind: &str, expression:
         return Err(refused());
     }
     let objects = feed(state, call.host, None, kind)?;
-    let found = objects.into_iter().filter(|object| (object.element.text(key) == value) != negated).collect();
-    Ok(show(state, call, request, found))
+    let found: Vec<Object> =
+        objects.into_iter().filter(|object| (object.element.text(key) == value) != negated).collect();
+    Ok(show(state, call, request, &found))
 }
 
 fn quick(object: &Object, property: Option<&str>, path: &str) -> Result<Response, Fault> {

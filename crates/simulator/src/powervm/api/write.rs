@@ -13,7 +13,7 @@ pub(super) fn create(state: &mut State, call: &Call, request: &Request) -> Resul
     let Place::Feed { parent, kind } = call.place(state, call.segments.len())? else {
         return Err(Fault::new(405, "Method Not Allowed", "PUT is for feeds."));
     };
-    let mut body = call.body(request, Some(&kind))?;
+    let mut body = Call::body(request, Some(&kind))?;
     let wish = body.text("Metadata/Atom/AtomID").to_owned();
     body.strip_metadata();
     let host = call.host;
@@ -47,7 +47,7 @@ pub(super) fn update(state: &mut State, call: &Call, request: &Request) -> Resul
         return Err(Fault::new(405, "Method Not Allowed", "POST is for entries."));
     };
     call.check_etag(state, request, &object)?;
-    let mut body = call.body(request, Some(object.kind()))?;
+    let mut body = Call::body(request, Some(object.kind()))?;
     body.strip_metadata();
     let (host, id) = (call.host, object.id.clone());
     let groups = Groups::of(&call.query);
