@@ -6,8 +6,15 @@ POWER kernel that says which partition one is in. The database is Nova's own, in
 
 import contextlib
 import hashlib
+import os
+import pathlib
+import shutil
 import socket
+import tempfile
 from unittest import mock
+
+# Nova would otherwise replace sockets and threads by green ones, which the simulator's process has no part in.
+os.environ["OS_NOVA_DISABLE_EVENTLET_PATCHING"] = "1"
 
 from nova import context as nova_context
 from nova import exception
@@ -21,15 +28,53 @@ from nova.virt.powervm import driver as pvm_driver
 from nova.virt.powervm import vm
 from oslo_utils.fixture import uuidsentinel as uuids
 from pypowervm import const as pvm_const
+from pypowervm.tasks import vterm as pvm_vterm
 from pypowervm.wrappers import logical_partition as pvm_lpar
 from pypowervm.wrappers import network as pvm_net
 from pypowervm.wrappers import storage as pvm_stor
 from pypowervm.wrappers import virtual_io_server as pvm_vios
 
-from conftest import RUNNING
+from simulator import Simulator, wait_for
 
 IMAGE = b"an image" * 1000
 TARGETS = ["500507680B11AAAA", "500507680B22AAAA"]
+
+
+RUNNING = {}
+
+
+def setUpModule():
+    """Starts the simulator. Nova is told where it is by the hook that IBM's library has for that."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="landfall-nova"))
+    tools = directory / "tools"
+    simulator = Simulator(directory, "--http", "--time-scale", "50", "--tools-dir", tools)
+    RUNNING.update(simulator=simulator, directory=directory)
+    # The driver calls rmvterm whenever it deletes a partition.
+    os.environ["PATH"] = f"{tools}:{os.environ['PATH']}"
+    port = int(simulator.ready["hosts"][0]["url"].rsplit(":", 1)[1])
+    hook = directory / "session_config.py"
+    hook.write_text(
+        "def session_config(session):\n"
+        f"    session.port = {port}\n"
+        "    session.host = '127.0.0.1'\n"
+        f"    session.dest = 'http://127.0.0.1:{port}'\n"
+    )
+    os.environ["PYPOWERVM_SESSION_CONFIG"] = str(hook)
+
+
+def tearDownModule():
+    # Listeners of the library outlive the consoles that they were made for.
+    for listener in list(pvm_vterm._VNC_REMOTE_PORT_TO_LISTENER.values()):
+        listener.stop()
+    RUNNING["simulator"].stop()
+    shutil.rmtree(RUNNING["directory"])
+
+
+def dial(console):
+    try:
+        return socket.create_connection((console.host, console.port), timeout=10)
+    except ConnectionRefusedError:
+        return None
 
 
 class Virtapi(fake.FakeVirtAPI):
@@ -41,7 +86,6 @@ class Virtapi(fake.FakeVirtAPI):
 class DriverTest(test.TestCase):
     def setUp(self):
         super().setUp()
-        self.simulator = RUNNING["simulator"]
         self.context = nova_context.get_admin_context()
         self.useFixture(nova_fixtures.GlanceFixture(self))
         self.useFixture(nova_fixtures.NeutronFixture(self))
@@ -69,6 +113,8 @@ class DriverTest(test.TestCase):
             id=1, flavorid="1", name="small", memory_mb=2048, vcpus=2, root_gb=10, ephemeral_gb=0, swap=0, rxtx_factor=1.0,
             extra_specs={"powervm:proc_units": "0.5"}, disabled=False, is_public=True, vcpu_weight=0,
         )
+        # Every test has a database of its own, and would begin with the same name.
+        self.flags(instance_name_template=f"{name}-%08x")
         instance = objects.Instance(
             context=self.context, user_id="user", project_id="project", display_name=name, hostname=name, host="power-a",
             flavor=flavor, memory_mb=2048, vcpus=2, root_gb=10, ephemeral_gb=0, image_ref=uuids.image,
@@ -87,7 +133,7 @@ class DriverTest(test.TestCase):
         })
 
     def vif(self, kind, mac, **details):
-        subnet = model.Subnet(cidr="10.0.0.0/24", dns=[], gateway=model.IP("10.0.0.1", type="gateway"), ips=[model.FixedIP("10.0.0.5")], routes=[], version=4)
+        subnet = model.Subnet(cidr="10.0.0.0/24", dns=[], gateway=model.IP(address="10.0.0.1", type="gateway"), ips=[model.FixedIP(address="10.0.0.5")], routes=[], version=4)
         network = model.Network(id=uuids.network, bridge="br-int", label="net", subnets=[subnet], mtu=1450)
         return model.VIF(id=getattr(uuids, "port" + mac[-1]), address=mac, network=network, type=kind, details=details,
                          vnic_type="normal", active=True, ovs_interfaceid=uuids.ovs, devname="tap" + mac[-1])
@@ -156,7 +202,6 @@ class DriverTest(test.TestCase):
         driver.destroy(self.context, instance, network, {}, destroy_disks=True)
 
     def wait_for_rmc(self, adapter, lpar):
-        from simulator import wait_for
         wait_for("RMC", lambda: pvm_lpar.LPAR.get(adapter, uuid=lpar.uuid).rmc_state, lambda state: state == "active")
 
     def connection(self, driver, instance):
@@ -200,7 +245,8 @@ class DriverTest(test.TestCase):
         driver.spawn(self.context, instance, self.image(), [], "secret", {}, network_info=network)
         console = driver.get_vnc_console(self.context, instance)
         self.assertEqual(vm.get_pvm_uuid(instance), console.internal_access_path)
-        with socket.create_connection((console.host, console.port), timeout=10) as client:
+        # The library's listener is a thread, which may not listen yet.
+        with wait_for("the listener", lambda: dial(console), lambda client: client is not None) as client:
             client.sendall(f"CONNECT {console.internal_access_path} HTTP/1.1\r\n\r\n".encode())
             answer = client.makefile("rb")
             self.assertIn(b"200", answer.readline())
