@@ -15,7 +15,7 @@ programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build -
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
-SUITES := ovirt dns upi packet
+SUITES := ovirt dns upi packet powervm
 
 .PHONY: help
 help: ## Show this list.
@@ -100,6 +100,7 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 	cargo bench --locked --package landfall-node --bench serving
 	cargo bench --locked --package landfall-node --bench failover
 	cargo bench --locked --package landfall-machines --bench fleet
+	cargo bench --locked --package landfall-platform-powervm --bench feed
 
 .PHONY: docs
 docs: ## Build the book into target/book.

@@ -42,6 +42,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["landfall-config", "landfall-engine", "landfall-machine-api", "landfall-platform", "landfall-wire"],
     ),
     ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
+    (
+        "landfall-platform-powervm",
+        &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
+    ),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
     (
@@ -72,6 +76,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-platform",
             "landfall-platform-ovirt",
             "landfall-platform-packet",
+            "landfall-platform-powervm",
             "landfall-simulator",
             "landfall-upi",
             "landfall-wire",

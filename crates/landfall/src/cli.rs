@@ -116,6 +116,8 @@ pub(crate) enum Command {
     /// Install on infrastructure of your own: make the kit for it, and check it
     #[command(subcommand)]
     Upi(commands::upi::Upi),
+    /// Look at PowerVM servers: systems, partitions, networks, storage, events
+    Powervm(commands::powervm::Powervm),
     /// Print the steps of the installation without touching anything
     Plan(commands::plan::Plan),
     /// Say what a field of the install-config means
@@ -175,6 +177,7 @@ impl Command {
             Self::Dns(_) => "dns",
             Self::Machines(_) => "machines",
             Self::Upi(_) => "upi",
+            Self::Powervm(_) => "powervm",
             Self::Plan(_) => "plan",
             Self::Explain(_) => "explain",
             Self::Status(_) => "status",

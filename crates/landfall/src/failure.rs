@@ -55,6 +55,8 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(platform_status(error.class()), packet_hint(error))
     } else if let Some(error) = cause.downcast_ref::<landfall_machines::Error>() {
         failure(platform_status(error.class()), None)
+    } else if let Some(error) = cause.downcast_ref::<landfall_platform_powervm::Error>() {
+        failure(platform_status(error.class()), error.hint())
     } else if let Some(error) = cause.downcast_ref::<landfall_dns::Error>() {
         failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<landfall_upi::Error>() {

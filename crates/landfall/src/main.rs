@@ -56,6 +56,7 @@ fn run(command: &Command, context: &Context) -> anyhow::Result<()> {
         Command::Dns(args) => commands::dns::run(args, context),
         Command::Machines(what) => commands::machines::run(what, context),
         Command::Upi(args) => commands::upi::run(args, context),
+        Command::Powervm(args) => commands::powervm::run(args, context),
         Command::Plan(args) => commands::plan::run(args, context),
         Command::Explain(args) => commands::explain::run(args, context),
         Command::Status(args) => commands::status::run(args, context),

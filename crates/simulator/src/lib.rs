@@ -9,3 +9,4 @@ pub mod core;
 pub mod guests;
 pub mod ovirt;
 pub mod packet;
+pub mod powervm;

@@ -9,8 +9,8 @@ use url::Url;
 
 use crate::{Error, Reply, Request, Trust, request::Body};
 
-/// A download that takes longer than a day is not going to end.
-const LONGEST_DOWNLOAD: Duration = Duration::from_hours(24);
+/// What takes longer than a day is not going to end.
+const LONGEST_TRANSFER: Duration = Duration::from_hours(24);
 /// Mirrors redirect once or twice.
 const REDIRECTS: usize = 5;
 
@@ -93,7 +93,7 @@ impl Client {
     /// Asks for something large, which is then read piece by piece. It may take any time as long as it does not stall.
     pub async fn download(&self, request: Request) -> Result<Download, Error> {
         let (method, url) = (request.method.clone(), request.url.clone());
-        let response = self.prepare(request).timeout(LONGEST_DOWNLOAD).send().await;
+        let response = self.prepare(request).timeout(LONGEST_TRANSFER).send().await;
         let response = response.map_err(|error| Error::from_exchange(&url, self.limits, error))?;
         if response.status().is_success() {
             return Ok(Download { response, url, limits: self.limits });
@@ -112,6 +112,7 @@ impl Client {
             Body::None => builder,
             Body::Json(document) => builder.header(CONTENT_TYPE, "application/json").body(document),
             Body::Raw(contents) => builder.body(contents),
+            Body::Stream(pieces) => builder.timeout(LONGEST_TRANSFER).body(pieces),
             Body::Form(fields) => {
                 let fields: Vec<(&str, &str)> =
                     fields.iter().map(|(name, value)| (*name, value.expose_secret())).collect();

@@ -1,6 +1,9 @@
 //! A request, before it is sent.
 
+use std::io;
+
 use bytes::Bytes;
+use futures::Stream;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -22,12 +25,14 @@ pub(crate) enum Body {
     Form(Vec<(&'static str, SecretString)>),
     Json(Bytes),
     Raw(Bytes),
+    Stream(reqwest::Body),
 }
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::None => f.write_str("None"),
+            Self::Stream(_) => f.write_str("a stream"),
             Self::Json(contents) | Self::Raw(contents) => write!(f, "{} bytes", contents.len()),
             Self::Form(fields) => f.debug_set().entries(fields.iter().map(|(name, _)| name)).finish(),
         }
@@ -59,6 +64,12 @@ impl Request {
     /// A `PUT` of bytes as they are.
     pub fn put(url: Url, contents: Bytes) -> Self {
         Self { method: Method::PUT, url, headers: Vec::new(), body: Body::Raw(contents) }
+    }
+
+    /// A `PUT` of something large, piece by piece. It may take any time as long as it does not stall.
+    pub fn put_stream(url: Url, pieces: impl Stream<Item = io::Result<Bytes>> + Send + 'static) -> Self {
+        let body = Body::Stream(reqwest::Body::wrap_stream(pieces));
+        Self { method: Method::PUT, url, headers: Vec::new(), body }
     }
 
     /// A `POST` of bytes as they are.

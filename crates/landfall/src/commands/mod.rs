@@ -12,6 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod machines;
 pub(crate) mod nodes;
 pub(crate) mod plan;
+pub(crate) mod powervm;
 pub(crate) mod sim;
 pub(crate) mod status;
 pub(crate) mod upi;

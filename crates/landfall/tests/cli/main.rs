@@ -11,6 +11,7 @@ mod install_config;
 mod interplay;
 mod openshift;
 mod outputs;
+mod powervm;
 mod reference;
 mod secrets;
 mod stale;

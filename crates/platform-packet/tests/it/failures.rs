@@ -190,6 +190,7 @@ async fn a_spot_instance_that_was_taken_away_is_made_again() {
     let price = |price: f64| {
         let body = json!({"location": "da", "plan": "m3.small.x86", "price": price}).to_string();
         let request = landfall_simulator::core::Request {
+            listener: 0,
             method: "POST".to_owned(),
             path: "/spot-price".to_owned(),
             query: String::new(),

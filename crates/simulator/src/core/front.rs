@@ -35,14 +35,17 @@ impl<S: Simulation> Front<S> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The simulation's own API as a service.
-    pub(super) fn api(self: &Arc<Self>) -> Arc<dyn Service> {
+    /// The simulation's own API as a service, on the listener of this number.
+    pub(super) fn api(self: &Arc<Self>, listener: usize) -> Arc<dyn Service> {
         let front = self.clone();
         Arc::new(move |request| {
             let front = front.clone();
             async move {
                 let api = front.clone();
-                front.pass("api", request, move |request| Box::pin(async move { Ok(api.handle(request).await) })).await
+                let handle = move |request| -> BoxFuture<'static, Reply> {
+                    Box::pin(async move { Ok(api.handle(request, listener).await) })
+                };
+                front.pass("api", request, handle).await
             }
         })
     }
@@ -133,12 +136,14 @@ impl<S: Simulation> Front<S> {
     }
 
     /// Reads a request, lets the simulation answer it, and makes sure that its effect lasts.
-    async fn handle(&self, request: hyper::Request<Incoming>) -> hyper::Response<Body> {
+    async fn handle(&self, request: hyper::Request<Incoming>, listener: usize) -> hyper::Response<Body> {
         let mut head = convert(&request);
+        head.listener = listener;
         head.body = match body::read(request, self.limits.body_bytes, self.limits.body_timeout).await {
             Ok(body) => body,
             Err(error) => return plain(read_status(&error), &error.to_string()),
         };
+        self.world.hold(&head).await;
         let response = self.world.handle(&head);
         match self.commit(&head.method).await {
             Ok(()) => respond(response),
@@ -186,6 +191,7 @@ pub(super) fn convert<B>(request: &hyper::Request<B>) -> Request {
         query: request.uri().query().unwrap_or_default().to_owned(),
         headers,
         body: bytes::Bytes::new(),
+        listener: 0,
         injection: request.extensions().get::<Injection>().copied(),
     }
 }

@@ -25,6 +25,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
+    /// Which of the API's listeners it came through: 0 is the one of `--listen`, the others count on in their order.
+    pub listener: usize,
     /// What a fault rule asks the simulation itself to do with this call; the shell deals with all other faults.
     pub injection: Option<Injection>,
 }
@@ -76,6 +78,13 @@ pub struct Response {
 pub trait Simulation: Send + 'static {
     /// Answers one request at the time `now`. Everything due by `now` has been delivered through `advance` before.
     fn handle(&mut self, now: Instant, request: &Request) -> Response;
+
+    /// Until when a request that arrived then should wait, if it should. It is asked again after every change, so that the wait
+    /// can end early. For calls that a platform answers late on purpose, such as reading a queue of events.
+    fn hold(&self, arrived: Instant, request: &Request) -> Option<Instant> {
+        let _ = (arrived, request);
+        None
+    }
 
     /// Carries out every state change that is due by `now`, in the order of their deadlines.
     fn advance(&mut self, now: Instant);

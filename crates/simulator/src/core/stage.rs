@@ -125,15 +125,27 @@ impl Listener {
 
     /// Gives it a service; `name` is what the request log calls it.
     pub fn serve(self, name: &'static str, service: impl Service) -> Extra {
-        Extra { name, socket: self.socket, service: Arc::new(service) }
+        Extra { socket: self.socket, service: Served::Service(name, Arc::new(service)) }
+    }
+
+    /// Serves the simulation's own API here too; requests say through which listener they came.
+    pub fn serve_api(self) -> Extra {
+        Extra { socket: self.socket, service: Served::Api }
     }
 }
 
 /// A further service of a platform, on an address of its own.
 pub struct Extra {
-    name: &'static str,
     socket: TcpListener,
-    service: Arc<dyn Service>,
+    service: Served,
+}
+
+/// What is served on a further address.
+enum Served {
+    /// The simulation's own API.
+    Api,
+    /// Something else, by the name that the request log has for it.
+    Service(&'static str, Arc<dyn Service>),
 }
 
 impl Stage {
@@ -259,9 +271,17 @@ impl Stage {
             let failed = |source| StartError::Listen { address: self.options.listen.clone(), source };
             Server::start(socket, identity, limits, service).map_err(failed)
         };
-        let mut servers = vec![serve(self.api.socket, identity.as_ref(), limits, front.api())?];
-        for Extra { name, socket, service } in extras(&world) {
-            servers.push(serve(socket, identity.as_ref(), limits, front.extra(name, service))?);
+        let mut servers = vec![serve(self.api.socket, identity.as_ref(), limits, front.api(0))?];
+        let mut listeners = 0;
+        for Extra { socket, service } in extras(&world) {
+            let service = match service {
+                Served::Service(name, service) => front.extra(name, service),
+                Served::Api => {
+                    listeners += 1;
+                    front.api(listeners)
+                }
+            };
+            servers.push(serve(socket, identity.as_ref(), limits, service)?);
         }
         let admin = admin::service(&front, self.platform);
         servers.push(serve(self.admin.socket, None, limits, admin)?);

@@ -171,6 +171,16 @@ impl<S: Simulation> World<S> {
         }
     }
 
+    /// Returns when the simulation is ready to answer a request.
+    pub(super) async fn hold(&self, request: &Request) {
+        let mut changes = self.revisions();
+        let arrived = self.now();
+        let held = |simulation: &S, now: Instant| simulation.hold(arrived, request).filter(|until| *until > now);
+        while let Some(until) = self.view(held) {
+            self.pass_time(Some(until), &mut changes).await;
+        }
+    }
+
     /// Lets things happen when they are due, for as long as it is polled.
     pub(super) async fn drive(&self) {
         let mut changes = self.revisions();

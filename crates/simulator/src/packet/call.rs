@@ -135,6 +135,7 @@ mod tests {
 
     fn read(method: &str, path: &str, query: &str, body: &str) -> Call {
         let request = Request {
+            listener: 0,
             method: method.to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),

@@ -99,7 +99,7 @@ async fn outcome(actions: &[Action], part: u64) -> Value {
             Action::Post(path) => {
                 let (method, path, query) = ("POST".into(), (*path).into(), String::new());
                 let body = format!("thing {number}").into();
-                let request = Request { method, path, query, headers: Vec::new(), body, injection: None };
+                let request = Request { method, path, query, headers: Vec::new(), body, listener: 0, injection: None };
                 running.world().handle(&request);
             }
             Action::StepMillis(whole) => {

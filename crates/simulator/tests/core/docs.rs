@@ -5,6 +5,7 @@ use landfall_simulator::core::Options;
 use landfall_simulator::core::faults::Rule;
 use landfall_simulator::ovirt::{self, Engine, Inventory};
 use landfall_simulator::packet;
+use landfall_simulator::powervm::{self, NovaLink};
 
 use super::client::Client;
 use super::toy::{start, stepped};
@@ -51,9 +52,15 @@ struct PacketFlags {
     _options: packet::Options,
 }
 
+#[derive(clap::Parser)]
+struct PowervmFlags {
+    #[command(flatten)]
+    _options: powervm::Options,
+}
+
 #[test]
 fn every_option_is_described() {
-    let commands = [Flags::command(), PacketFlags::command()];
+    let commands = [Flags::command(), PacketFlags::command(), PowervmFlags::command()];
     let options: Vec<_> =
         commands.iter().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_long).collect();
     assert!(options.len() > 40, "{options:?}");
@@ -80,9 +87,11 @@ async fn every_admin_call_of_the_table_is_there() {
 
 #[test]
 fn the_inventory_makes_a_world() {
-    let yaml = between(DOCS, "```yaml\n", "```")[0];
-    let inventory = Inventory::parse(yaml).unwrap_or_else(|error| panic!("{error:?}"));
+    let yaml = between(DOCS, "```yaml\n", "```");
+    let inventory = Inventory::parse(yaml[0]).unwrap_or_else(|error| panic!("{error:?}"));
     Engine::new(&inventory, 0).unwrap();
+    let inventory = powervm::Inventory::parse(yaml[1]).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(NovaLink::new(&inventory, 0).hosts(), 1);
 }
 
 #[test]

@@ -125,7 +125,15 @@ async fn a_large_answer_is_truncated_where_it_should_be() {
     running.world().with(|toy, now| {
         let body = "x".repeat(1_000_000).into();
         let (method, path, query) = ("POST".into(), "/items".into(), String::new());
-        let request = landfall_simulator::core::Request { method, path, query, headers: vec![], body, injection: None };
+        let request = landfall_simulator::core::Request {
+            method,
+            path,
+            query,
+            headers: vec![],
+            body,
+            listener: 0,
+            injection: None,
+        };
         landfall_simulator::core::Simulation::handle(toy, now, &request)
     });
     let mut stream = Client::new(&running).connect().await.unwrap();

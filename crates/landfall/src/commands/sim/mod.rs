@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use landfall_simulator::{
     cloudflare,
     core::{Running, Simulation},
-    ovirt, packet,
+    ovirt, packet, powervm,
 };
 
 pub(crate) use install_config::{moved_address, write_install_config};
@@ -26,6 +26,8 @@ pub(crate) enum Sim {
     Ovirt(Box<Ovirt>),
     /// Packet (Equinix Metal); when it is ready it prints one line of JSON with its URL, an API key and a project
     Packet(Box<Packet>),
+    /// PowerVM servers with NovaLink; when they are ready it prints one line of JSON with what a client needs
+    Powervm(Box<Powervm>),
     /// Cloudflare's DNS; when it is ready it prints one line of JSON with its URL and token
     Cloudflare(Box<Cloudflare>),
 }
@@ -48,6 +50,14 @@ pub(crate) struct Packet {
 
     #[command(flatten)]
     options: packet::Options,
+}
+
+/// Flags of `sim powervm`.
+#[derive(Args, Debug)]
+#[group(id = "sim-powervm")]
+pub(crate) struct Powervm {
+    #[command(flatten)]
+    options: powervm::Options,
 }
 
 /// Flags of `sim ovirt`.
@@ -91,6 +101,9 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                     super::demo::write_packet_credentials(&running, path)?;
                 }
                 serve(running).await
+            }
+            Sim::Powervm(args) => {
+                serve(powervm::start(&args.options).await.context("cannot start the simulated PowerVM servers")?).await
             }
             Sim::Cloudflare(args) => {
                 let running =

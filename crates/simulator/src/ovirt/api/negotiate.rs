@@ -57,6 +57,7 @@ mod tests {
             query: String::new(),
             headers,
             body: bytes::Bytes::new(),
+            listener: 0,
             injection: None,
         };
         output(&request, &Params::default())

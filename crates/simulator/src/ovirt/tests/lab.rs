@@ -127,6 +127,7 @@ impl Lab {
             query: query.into(),
             headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             body: Bytes::copy_from_slice(body),
+            listener: 0,
             injection: self.injection.take(),
         };
         let response = self.engine.handle(self.now, &request);
@@ -170,6 +171,7 @@ impl Lab {
             query: String::new(),
             headers: Vec::new(),
             body: Bytes::copy_from_slice(body.as_bytes()),
+            listener: 0,
             injection: None,
         };
         let response = self.engine.administer(self.now, &request)?;

@@ -1,0 +1,225 @@
+//! What can go wrong with a management console.
+
+use std::{fmt, io, path::PathBuf, time::Duration};
+
+use landfall_platform::ErrorClass;
+
+use crate::xml::ReadError;
+
+/// Codes by which a busy VIOS says so, whatever the status.
+const BUSY: [&str; 2] = ["HSCL3205", "VIOS0014"];
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The text is not the address of a console.
+    #[error("'{text}' is not the address of a NovaLink or HMC: {reason}")]
+    Address {
+        /// What was given.
+        text: String,
+        /// Why it is not one.
+        reason: &'static str,
+    },
+    /// The exchange failed.
+    #[error("{attempt} at {console} failed")]
+    Exchange {
+        /// What was attempted.
+        attempt: String,
+        /// Where.
+        console: String,
+        /// How.
+        source: Box<landfall_wire::Error>,
+    },
+    /// The console refused.
+    #[error("{attempt} at {console} was answered with {fault}")]
+    Fault {
+        /// What was attempted.
+        attempt: String,
+        /// Where.
+        console: String,
+        /// What the console said.
+        fault: Box<Fault>,
+    },
+    /// The console does not let the user in.
+    #[error("{console} refused user {user}: {answer}")]
+    Logon {
+        /// Where.
+        console: String,
+        /// Who.
+        user: String,
+        /// What the console said.
+        answer: String,
+    },
+    /// The token that the console has put into a file cannot be read.
+    #[error(
+        "cannot read the token in {path}, where {console} has put it; local logon works on the management partition only"
+    )]
+    TokenFile {
+        /// Where.
+        console: String,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The answer is not XML.
+    #[error("the answer to {attempt} at {console} is not understood")]
+    Xml {
+        /// What was attempted.
+        attempt: String,
+        /// Where.
+        console: String,
+        /// Why not.
+        source: ReadError,
+    },
+    /// The answer is XML, but not what it should be.
+    #[error("the answer to {attempt} at {console} is not understood: {reason}")]
+    Answer {
+        /// What was attempted.
+        attempt: String,
+        /// Where.
+        console: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Others change an object faster than this program can.
+    #[error("{object} at {console} was changed by others each of {attempts} times that it was to be changed")]
+    Contended {
+        /// What.
+        object: String,
+        /// Where.
+        console: String,
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// A job did not succeed.
+    #[error("job {operation} on {object} at {console} ended as {status}: {message}")]
+    Job {
+        /// What it was to do.
+        operation: String,
+        /// To what.
+        object: String,
+        /// Where.
+        console: String,
+        /// How it ended.
+        status: String,
+        /// What the console said.
+        message: String,
+    },
+    /// A job did not end.
+    #[error("job {operation} on {object} at {console} was still running after {} s and was cancelled", .after.as_secs())]
+    JobTimeout {
+        /// What it was to do.
+        operation: String,
+        /// To what.
+        object: String,
+        /// Where.
+        console: String,
+        /// How long it was given.
+        after: Duration,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {path}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What a console says when it refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The status that the answer itself names, which counts more than the one of the status line.
+    pub status: u16,
+    /// A sentence about the kind of trouble.
+    pub reason: String,
+    /// What exactly, often with a code.
+    pub message: String,
+}
+
+impl Fault {
+    /// Whether a VIOS is busy with something else, and trying again helps.
+    pub fn is_busy(&self) -> bool {
+        // The codes are the only sign there is: a busy VIOS is reported with any status.
+        BUSY.iter().any(|code| self.message.contains(code))
+            || self.status == 503
+            || self.status == 500 && self.message.to_lowercase().contains("busy")
+    }
+
+    /// What kind of failure it is.
+    pub fn class(&self) -> ErrorClass {
+        match self.status {
+            _ if self.is_busy() => ErrorClass::Locked,
+            401 | 403 => ErrorClass::Auth,
+            404 => ErrorClass::NotFound,
+            409 | 412 | 423 => ErrorClass::Locked,
+            429 => ErrorClass::Throttled,
+            status if status >= 500 => ErrorClass::Transient,
+            _ => ErrorClass::Invalid,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "status {}", self.status)?;
+        for words in [&self.reason, &self.message] {
+            if !words.is_empty() {
+                write!(f, ": {}", words.trim_end_matches('.'))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Error {
+    /// What kind of failure it is.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Exchange { source, .. } => source.class(),
+            Self::Fault { fault, .. } => fault.class(),
+            Self::Logon { .. } | Self::TokenFile { .. } => ErrorClass::Auth,
+            Self::Contended { .. } => ErrorClass::Locked,
+            Self::JobTimeout { .. } => ErrorClass::Timeout,
+            Self::Job { message, .. } if BUSY.iter().any(|code| message.contains(code)) => ErrorClass::Locked,
+            Self::Address { .. } | Self::Xml { .. } | Self::Answer { .. } | Self::Job { .. } | Self::File { .. } => {
+                ErrorClass::Invalid
+            }
+        }
+    }
+
+    /// What to do about it, if that can be said.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Logon { .. } => Some("check --user and the password in POWERVM_PASSWORD"),
+            Self::TokenFile { .. } => {
+                Some("give --user and a password in POWERVM_PASSWORD, or run this on the management partition")
+            }
+            Self::Exchange { .. } if self.class() == ErrorClass::Invalid => {
+                Some("--ca-file names the certificate authority of the console; --insecure trusts anybody")
+            }
+            Self::Contended { .. } => Some("run the command again when less is going on"),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_vios_is_locked_whatever_the_status_says() {
+        let fault = |status, message: &str| Fault { status, reason: String::new(), message: message.to_owned() };
+        for busy in
+            [fault(400, "HSCL3205 wait"), fault(500, "x VIOS0014"), fault(500, "The system is Busy"), fault(503, "")]
+        {
+            assert_eq!(busy.class(), ErrorClass::Locked, "{busy}");
+        }
+        assert_eq!(fault(500, "broken").class(), ErrorClass::Transient);
+        assert_eq!(fault(400, "HSCL0A21 no").class(), ErrorClass::Invalid);
+        assert_eq!(fault(412, "").class(), ErrorClass::Locked);
+    }
+}

@@ -1,0 +1,11 @@
+//! The client against simulated hosts, and the XML tree against everything.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics says where and why")]
+
+mod calls;
+mod faults;
+mod jobs;
+mod recorded;
+mod scene;
+mod tree;
+mod uploads;

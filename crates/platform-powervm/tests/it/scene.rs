@@ -1,0 +1,70 @@
+//! Simulated hosts in this process, and clients of them.
+
+use std::time::Duration;
+
+use clap::Parser as _;
+use landfall_platform_powervm::client::{Client, ConsoleUrl, JobLimits, LogicalPartitionSpec, Login};
+use landfall_simulator::{core::Running, powervm};
+use landfall_wire::{Limits, Trust};
+use tempfile::TempDir;
+
+/// Simulated seconds per second: a minute of a job passes in milliseconds.
+const TIME_SCALE: &str = "2000";
+
+/// How long jobs may take here, and how often they are looked at.
+pub(crate) const JOBS: JobLimits = JobLimits { timeout: Duration::from_mins(1), interval: Duration::from_millis(5) };
+
+#[derive(clap::Parser)]
+struct Flags {
+    #[command(flatten)]
+    options: powervm::Options,
+}
+
+/// Two hosts, and files of a user.
+pub(crate) struct Scene {
+    pub(crate) hosts: Running<powervm::NovaLink>,
+    pub(crate) home: TempDir,
+}
+
+impl Scene {
+    pub(crate) async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    pub(crate) async fn with(flags: &[&str]) -> Self {
+        let home = TempDir::new().unwrap();
+        let tokens = home.path().join("tokens");
+        let fixed = ["sim", "--time-scale", TIME_SCALE, "--guests", "plain", "--token-dir", tokens.to_str().unwrap()];
+        let options = Flags::parse_from([&fixed[..], flags].concat()).options;
+        Self { hosts: powervm::start(&options).await.unwrap(), home }
+    }
+
+    /// A client with the right password.
+    pub(crate) fn client(&self) -> Client {
+        self.client_as(Login::Password { user: "admin".to_owned(), password: "landfall".into() })
+    }
+
+    pub(crate) fn client_as(&self, login: Login) -> Client {
+        let trust = self.hosts.ca_pem().map_or(Trust::System, |pem| Trust::Only(pem.to_owned()));
+        let console = ConsoleUrl::parse(self.hosts.url()).unwrap();
+        Client::new(console, &trust, Limits::default(), login).unwrap()
+    }
+
+    pub(crate) fn fault(&self, rule: &str) {
+        self.hosts.add_fault(rule.parse().unwrap());
+    }
+
+    pub(crate) fn count(&self, call: &str) -> u64 {
+        self.hosts.request_counts().get(call).copied().unwrap_or_default()
+    }
+}
+
+pub(crate) fn spec(name: &str) -> LogicalPartitionSpec {
+    LogicalPartitionSpec {
+        id: uuid::Uuid::new_v4(),
+        name: name.to_owned(),
+        memory_mib: 2048,
+        processors: 2,
+        processing_units: 0.2,
+    }
+}

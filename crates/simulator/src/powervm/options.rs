@@ -1,0 +1,55 @@
+//! The command line of the simulator.
+
+use std::path::PathBuf;
+
+/// Options of `landfall sim powervm`.
+#[derive(Clone, Debug, clap::Args)]
+// The group's name is that of the type by default, which is also that of the options flattened below.
+#[group(id = "powervm")]
+pub struct Options {
+    /// What is in the world at the start, as YAML [default: 2 hosts with 2 VIOSes each and a shared storage pool]
+    #[arg(long, value_name = "FILE")]
+    pub inventory: Option<PathBuf>,
+
+    /// Who may log on with a password
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+
+    /// The password of that user
+    #[arg(long, value_name = "PASSWORD", env = "LANDFALL_SIM_PASSWORD", hide_env_values = true)]
+    pub password: Option<String>,
+
+    /// Where the tokens of local users are put [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    pub token_dir: Option<PathBuf>,
+
+    /// Write stand-ins for the commands mkvterm and rmvterm of the first host's NovaLink partition to this directory
+    #[arg(long, value_name = "DIR")]
+    pub tools_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
+    pub guests: crate::guests::Options,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
+    pub simulator: crate::core::Options,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Flags {
+        #[command(flatten)]
+        _options: Options,
+    }
+
+    #[test]
+    fn the_flags_are_consistent() {
+        Flags::command().debug_assert();
+    }
+}
