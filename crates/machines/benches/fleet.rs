@@ -3,7 +3,15 @@
 //! The controllers are a process of their own, so that their memory and processor time can be told from the simulator's.
 //! `FLEET_SIZES` chooses the numbers of machines.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::default_trait_access,
+    clippy::too_many_lines,
+    missing_docs,
+    reason = "a benchmark"
+)]
 
 use std::{
     collections::BTreeMap,

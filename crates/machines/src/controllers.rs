@@ -115,23 +115,23 @@ async fn manage(world: &Arc<World>, ready: &AtomicBool, stop: &CancellationToken
         boxed(follow_nodes(world)),
         boxed(async {
             if which.sets {
-                follow_sets(world).await
+                follow_sets(world).await;
             }
         }),
         boxed(async {
             if which.health {
-                follow_checks(world).await
+                follow_checks(world).await;
             }
         }),
         boxed(async {
             if which.approval {
-                follow_requests(world).await
+                follow_requests(world).await;
             }
         }),
     ]);
     tokio::select! {
         () = working => {}
-        _ = async { following.await; pending::<()>().await } => {}
+        () = async { following.await; pending().await } => {}
         () = look_around(world) => {}
     }
 }

@@ -32,7 +32,7 @@ impl Election {
                 Ok(true) => return,
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::debug!(error = landfall_platform::error_chain(&error), "cannot ask for the lease")
+                    tracing::debug!(error = landfall_platform::error_chain(&error), "cannot ask for the lease");
                 }
             }
             sleep(self.options.duration / 5).await;

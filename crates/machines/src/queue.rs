@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn queue() -> Queue {
-        Queue::new("test", Duration::from_secs(1), Duration::from_secs(60))
+        Queue::new("test", Duration::from_secs(1), Duration::from_mins(1))
     }
 
     #[tokio::test(start_paused = true)]
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn pauses_grow_up_to_the_longest() {
         for (failures, longest) in [(1, 1.0), (2, 2.0), (4, 8.0), (9, 60.0), (90, 60.0)] {
-            let pause = pause(Duration::from_secs(1), Duration::from_secs(60), failures).as_secs_f64();
+            let pause = pause(Duration::from_secs(1), Duration::from_mins(1), failures).as_secs_f64();
             assert!(pause <= longest && pause >= longest / 2.0, "{failures}: {pause}");
         }
     }

@@ -141,7 +141,7 @@ mod tests {
             assert!(matches!(health, Health::Unhealthy(_)), "{health:?}");
         }
         // A clock that is behind makes nobody sick.
-        let healthy = Health::HealthyFor(Duration::from_secs(300));
+        let healthy = Health::HealthyFor(Duration::from_mins(5));
         assert_eq!(judge(&check(), &machine, Some(&node("False", 500)), at(100)), healthy);
     }
 

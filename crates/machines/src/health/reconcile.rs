@@ -24,8 +24,8 @@ pub(crate) async fn reconcile(world: Arc<World>, name: String) -> Result<Option<
     let mut sick: Vec<(Arc<Machine>, String)> = Vec::new();
     let mut soonest: Option<Duration> = None;
     for machine in &machines {
-        let node = machine.node_name().and_then(|name| world.nodes.cache.get(name));
-        match judge(&check.spec, machine, node.as_deref(), now) {
+        let its_node = machine.node_name().and_then(|name| world.nodes.cache.get(name));
+        match judge(&check.spec, machine, its_node.as_deref(), now) {
             Health::Unhealthy(reason) => sick.push((Arc::clone(machine), reason)),
             // Those on their way out do not count as well.
             _ if is_leaving(machine) => sick.push((Arc::clone(machine), "it is leaving".to_owned())),

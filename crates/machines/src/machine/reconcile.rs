@@ -72,7 +72,7 @@ impl Look {
         let act = decide(&View { machine: &self.machine, sight: &sight, drainable, removed });
         let seen = Seen { platform, sight, node, standing };
         match act {
-            Act::Observe => self.observe(seen, None).await,
+            Act::Observe | Act::AwaitDrainHooks | Act::AwaitRemovalHooks => self.observe(seen, None).await,
             Act::TakeOn => {
                 self.take_on().await?;
                 // The change itself brings the machine here again.
@@ -82,7 +82,6 @@ impl Look {
             Act::Confirm => self.confirm(seen).await,
             Act::Fence => self.fence(seen).await,
             Act::Discard => self.discard().await,
-            Act::AwaitDrainHooks | Act::AwaitRemovalHooks => self.observe(seen, None).await,
             Act::Drain => self.drain(seen).await,
             Act::Remove => self.remove(seen).await,
             Act::Release => self.release(seen).await,
@@ -206,19 +205,16 @@ impl Look {
     async fn confirm(self, seen: Seen) -> Result<Option<Duration>, Error> {
         let name = self.machine.name().to_owned();
         let found = seen.platform.connection.machines.get(&name).await;
-        match found.map_err(|source| Error::Platform { attempt: format!("looking for instance {name}"), source })? {
-            Some(instance) => {
-                seen.platform.learn(instance.clone());
-                self.observe(Seen { sight: Sight::There(Arc::new(instance)), ..seen }, None).await
-            }
-            None => {
-                let id = self.machine.provider_id().unwrap_or_default();
-                let message = format!(
-                    "instance {id} was there and is gone; delete the machine, or let a health check replace it"
-                );
-                self.observe(seen, Some(Failure { reason: ErrorReason::InstanceMissing, message })).await
-            }
+        let found =
+            found.map_err(|source| Error::Platform { attempt: format!("looking for instance {name}"), source })?;
+        if let Some(instance) = found {
+            seen.platform.learn(instance.clone());
+            return self.observe(Seen { sight: Sight::There(Arc::new(instance)), ..seen }, None).await;
         }
+        let id = self.machine.provider_id().unwrap_or_default();
+        let message =
+            format!("instance {id} was there and is gone; delete the machine, or let a health check replace it");
+        self.observe(seen, Some(Failure { reason: ErrorReason::InstanceMissing, message })).await
     }
 
     async fn fence(mut self, seen: Seen) -> Result<Option<Duration>, Error> {

@@ -165,7 +165,7 @@ impl<W: World> Cluster<W> {
         }
     }
 
-    pub(crate) fn lease(&self, identity: &str) -> LeaseOptions {
+    pub(crate) fn lease(identity: &str) -> LeaseOptions {
         LeaseOptions { name: "machines".to_owned(), identity: identity.to_owned(), duration: Duration::from_secs(2) }
     }
 
@@ -319,7 +319,7 @@ impl<W: World> Cluster<W> {
     }
 
     /// Runs kubectl as somebody, and returns what it printed, whether it was content or not.
-    pub(crate) fn kubectl_as(&self, kubeconfig: &str, arguments: &[&str]) -> String {
+    pub(crate) fn kubectl_as(kubeconfig: &str, arguments: &[&str]) -> String {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), kubeconfig).unwrap();
         let output = Command::new("kubectl").arg("--kubeconfig").arg(file.path()).args(arguments).output();

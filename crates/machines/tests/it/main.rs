@@ -2,7 +2,14 @@
 //!
 //! The suite knows no platform: a platform joins by a world of its own in `worlds/` and one line here.
 
-#![allow(clippy::unwrap_used, clippy::default_trait_access, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::default_trait_access,
+    clippy::similar_names,
+    clippy::too_many_lines,
+    clippy::duration_suboptimal_units,
+    reason = "tests"
+)]
 
 mod cluster;
 mod definitions;

@@ -64,7 +64,7 @@ pub(crate) async fn pods_leave_before_their_machine_and_budgets_are_respected<W:
     assert!(pods.get_opt("plain").await.unwrap().is_none(), "what nobody protects has left");
     assert!(pods.get_opt("web").await.unwrap().is_some() && pods.get_opt("agent").await.unwrap().is_some());
     assert_eq!(cluster.nodes().get(&name).await.unwrap().spec.unwrap().unschedulable, Some(true));
-    assert_eq!(cluster.world.instances(&cluster.infra_id).await, [name.clone()]);
+    assert_eq!(cluster.world.instances(&cluster.infra_id).await, std::slice::from_ref(&name));
     pods.delete("web", &DeleteParams::default()).await.unwrap();
     cluster.gone(&name).await;
     cluster.nothing_left().await;

@@ -27,7 +27,7 @@ pub(crate) async fn what_can_never_be_is_marked_failed<W: World>() {
     let controllers = cluster.run();
     let stranger = cluster
         .machine("stranger", "worker", |machine| {
-            machine["metadata"]["name"] = json!(format!("x{}", machine["metadata"]["name"].as_str().unwrap()))
+            machine["metadata"]["name"] = json!(format!("x{}", machine["metadata"]["name"].as_str().unwrap()));
         })
         .await;
     let stranger = format!("x{stranger}");

@@ -52,7 +52,7 @@ pub(crate) async fn least_privilege_is_enough<W: World>() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), list.to_string()).unwrap();
     let admin = std::fs::read_to_string(cluster.control_plane.lock().unwrap().kubeconfig()).unwrap();
-    cluster.kubectl_as(&admin, &["apply", "-f", file.path().to_str().unwrap()]);
+    Cluster::<W>::kubectl_as(&admin, &["apply", "-f", file.path().to_str().unwrap()]);
     let token = cluster.kubectl(&["create", "token", "machines"]);
     let kubeconfig = {
         let plane = cluster.control_plane.lock().unwrap();
@@ -62,7 +62,7 @@ pub(crate) async fn least_privilege_is_enough<W: World>() {
     };
     cluster.controller_client = Some(client(&kubeconfig).await);
     let mut options = cluster.options();
-    options.lease = Some(cluster.lease("account"));
+    options.lease = Some(Cluster::<W>::lease("account"));
     let controllers = cluster.run_with(options);
     cluster.set("worker", 2).await;
     let machines = cluster.settled(2).await;
@@ -80,10 +80,11 @@ pub(crate) async fn least_privilege_is_enough<W: World>() {
     assert!(events.iter().any(|event| event.starts_with("Drained")), "{events:?}");
     cluster.settled(2).await;
     // And with no more than that: other Secrets of the cluster, for one, are out of reach.
-    let refused = cluster.kubectl_as(&kubeconfig, &["auth", "can-i", "get", "secrets", "--namespace", "kube-system"]);
+    let refused =
+        Cluster::<W>::kubectl_as(&kubeconfig, &["auth", "can-i", "get", "secrets", "--namespace", "kube-system"]);
     assert!(refused.contains("no"), "{refused}");
     let refused =
-        cluster.kubectl_as(&kubeconfig, &["auth", "can-i", "list", "secrets", "--namespace", &cluster.namespace]);
+        Cluster::<W>::kubectl_as(&kubeconfig, &["auth", "can-i", "list", "secrets", "--namespace", &cluster.namespace]);
     assert!(refused.contains("no"), "{refused}");
     controllers.stop().await.unwrap();
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 fn options<W: World>(cluster: &Cluster<W>, identity: &str) -> Options {
-    Options { lease: Some(cluster.lease(identity)), ..cluster.options() }
+    Options { lease: Some(Cluster::<W>::lease(identity)), ..cluster.options() }
 }
 
 fn leads(running: &crate::cluster::Running) -> bool {

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use landfall_platform::{InfraId, MachineProvider};
 use landfall_platform_ovirt::Provider;
-use landfall_simulator::{core::Running, ovirt};
+use landfall_simulator::{
+    core::{Running, faults::FaultPlan},
+    ovirt,
+};
 use landfall_wire::{Client, Limits, Request, Trust};
 use serde_json::{Value, json};
 
@@ -138,7 +141,7 @@ impl World for Ovirt {
     }
 
     fn calm(&self) {
-        self.engine.with_faults(|faults| faults.clear());
+        self.engine.with_faults(FaultPlan::clear);
     }
 
     fn requests(&self) -> u64 {
