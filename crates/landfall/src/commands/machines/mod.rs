@@ -62,17 +62,14 @@ impl Reach {
         // Without an install directory a kubeconfig and a namespace do as well.
         let dir = WorkDir::open(&context.globals.dir).ok();
         let config = dir.as_ref().and_then(|dir| Source::read(dir).ok()).map(|source| source.config);
-        let access = match &self.kubeconfig {
-            Some(path) => {
-                let text = std::fs::read_to_string(path);
-                Access::Kubeconfig(text.with_context(|| format!("cannot read {}", path.display()))?, None)
-            }
-            None => {
-                let file = dir.as_ref().map(|dir| dir.read(KUBECONFIG)).transpose()?.flatten();
-                let file = file.with_context(|| format!("there is no {KUBECONFIG}; name one with --kubeconfig"))?;
-                let address = config.as_ref().and_then(|config| config.api_vips().first().copied());
-                Access::Kubeconfig(String::from_utf8_lossy(&file.contents).into_owned(), address)
-            }
+        let access = if let Some(path) = &self.kubeconfig {
+            let text = std::fs::read_to_string(path);
+            Access::Kubeconfig(text.with_context(|| format!("cannot read {}", path.display()))?, None)
+        } else {
+            let file = dir.as_ref().map(|dir| dir.read(KUBECONFIG)).transpose()?.flatten();
+            let file = file.with_context(|| format!("there is no {KUBECONFIG}; name one with --kubeconfig"))?;
+            let address = config.as_ref().and_then(|config| config.api_vips().first().copied());
+            Access::Kubeconfig(String::from_utf8_lossy(&file.contents).into_owned(), address)
         };
         let openshift = config.is_some_and(|config| config.distribution.is_openshift());
         let usual = if openshift { "openshift-machine-api" } else { "landfall-system" };
