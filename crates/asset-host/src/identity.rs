@@ -77,7 +77,9 @@ impl Identity {
 
     fn make() -> Result<Self, IdentityError> {
         let bytes: [u8; 24] = rand::rng().random();
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = u128::from_be_bytes(bytes[..16].try_into().unwrap_or_default());
+        let rest = u64::from_be_bytes(bytes[16..].try_into().unwrap_or_default());
+        let token = format!("{token:032x}{rest:016x}");
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, "landfall asset host");

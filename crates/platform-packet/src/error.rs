@@ -138,9 +138,8 @@ impl Fault {
         let no_server =
             ["no provisionable", "no available servers", "available servers in that metro", "no available hardware"];
         match self.status {
-            401 => ErrorClass::Auth,
             403 if !self.is_json => ErrorClass::Throttled,
-            403 => ErrorClass::Auth,
+            401 | 403 => ErrorClass::Auth,
             404 => ErrorClass::NotFound,
             429 => ErrorClass::Throttled,
             422 | 503 if no_server.into_iter().any(says) || says("is not provisionable") => ErrorClass::Capacity,

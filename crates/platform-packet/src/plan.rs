@@ -92,12 +92,12 @@ pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: St
         builder.step(step);
     }
     if stage == Stage::Bootstrapping {
-        builder.step(planner.machine_step(bootstrap_step(), planner.bootstrap(), &before));
+        builder.step(planner.machine_step(&bootstrap_step(), planner.bootstrap(), &before));
     }
     for (pool, is_master) in planner.pools() {
         for number in 0..pool.replicas {
             let device = planner.device(pool, number, is_master);
-            builder.step(planner.machine_step(vm_step(&pool.name, number), device, &before));
+            builder.step(planner.machine_step(&vm_step(&pool.name, number), device, &before));
         }
     }
     for step in planner.led(stage) {
@@ -243,7 +243,7 @@ impl Planner<'_> {
         }
     }
 
-    fn machine_step(&self, id: StepId, device: Device, before: &[StepId]) -> StepSpec {
+    fn machine_step(&self, id: &StepId, device: Device, before: &[StepId]) -> StepSpec {
         let title = format!("machine {}", device.name);
         self.step(id.as_str(), title, "vm", before.to_vec(), &Desired::Device(Box::new(device)))
     }

@@ -144,7 +144,7 @@ pub struct NewProject {
 #[serde(rename_all = "camelCase")]
 pub enum Os {
     /// Fedora CoreOS or RHCOS, started from the network.
-    Ipxe(Ipxe),
+    Ipxe(Box<Ipxe>),
     /// One of the platform's own operating systems that reads Ignition, for example `flatcar_stable`.
     Slug(#[schemars(length(min = 1))] String),
 }

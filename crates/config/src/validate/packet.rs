@@ -41,7 +41,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         && url.scheme() != "https"
     {
         let rule = "must begin with https://: what the bootstrap machine fetches there holds secrets";
-        report.problem(Problem::new(at("assetHost.url"), rule).value(url));
+        report.problem(Problem::new(path::key(&at("assetHost"), "url"), rule).value(url));
     }
     endpoint(config, packet, report);
     pools(config, packet, report);
@@ -93,7 +93,7 @@ fn pools(config: &InstallConfig, packet: &packet::Platform, report: &mut Report)
     let control_plane = (Role::Master, "controlPlane.platform.packet".to_owned(), &config.control_plane);
     let compute = config.compute.iter().enumerate();
     let compute =
-        compute.map(|(i, pool)| (Role::Worker, path::key(&path::index("compute", i), "platform.packet"), pool));
+        compute.map(|(i, pool)| (Role::Worker, format!("{}.platform.packet", path::index("compute", i)), pool));
     for (role, place, pool) in std::iter::once(control_plane).chain(compute) {
         let resolved = config.packet_pool(pool);
         let masters = role == Role::Master;

@@ -113,7 +113,7 @@ impl Client {
                 .append_pair("per_page", &PAGE.to_string());
             let mut answer: Value = self.read(attempt, Request::get(url)).await?;
             let items: Vec<T> =
-                serde_json::from_value(answer[name].take()).map_err(|error| self.unreadable(attempt, error))?;
+                serde_json::from_value(answer[name].take()).map_err(|error| self.unreadable(attempt, &error))?;
             all.extend(items);
             if answer["meta"]["next"].is_null() {
                 break;
@@ -146,7 +146,7 @@ impl Client {
         Error::Exchange { attempt: attempt.to_owned(), api: self.host(), source: Box::new(source) }
     }
 
-    fn unreadable(&self, attempt: &str, error: serde_json::Error) -> Error {
+    fn unreadable(&self, attempt: &str, error: &serde_json::Error) -> Error {
         let fault = Fault {
             status: 200,
             errors: vec![format!("an answer that is not understood ({error})")],

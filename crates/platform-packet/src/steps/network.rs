@@ -42,19 +42,18 @@ impl Act {
 impl Step for Act {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
         let project = self.site.project().await?;
-        let network = match self.find(&project).await? {
-            Some(network) => network,
-            None => {
-                let mut body = json!({
-                    self.desired.location.kind(): self.desired.location.code(),
-                    "description": self.site.mark.name(&self.desired.name),
-                    "tags": self.desired.tags,
-                });
-                if let Some(vxlan) = self.desired.vxlan {
-                    body["vxlan"] = json!(vxlan);
-                }
-                self.site.client.create_virtual_network(&project, &body).await?
+        let network = if let Some(network) = self.find(&project).await? {
+            network
+        } else {
+            let mut body = json!({
+                self.desired.location.kind(): self.desired.location.code(),
+                "description": self.site.mark.name(&self.desired.name),
+                "tags": self.desired.tags,
+            });
+            if let Some(vxlan) = self.desired.vxlan {
+                body["vxlan"] = json!(vxlan);
             }
+            self.site.client.create_virtual_network(&project, &body).await?
         };
         Ok(Outputs::default().with("id", network.id).with("vxlan", network.vxlan))
     }

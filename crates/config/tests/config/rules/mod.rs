@@ -4,6 +4,7 @@ mod access;
 mod machines;
 mod names;
 mod networking;
+mod packet;
 mod public_dns;
 mod shapes;
 mod software;

@@ -6,8 +6,8 @@ use super::{refused, welcome};
 fn platforms() {
     refused(&[
         ("platform={}", "platform", "must name one of: ovirt"),
-        ("platform={ovrit: {}}", "platform.ovrit", "is not known; there is: ovirt\n    did you mean 'ovirt'?"),
-        ("platform={aws: {region: x}}", "platform.aws", "is not known; there is: ovirt"),
+        ("platform={ovrit: {}}", "platform.ovrit", "is not known; there is: ovirt, packet\n    did you mean 'ovirt'?"),
+        ("platform={aws: {region: x}}", "platform.aws", "is not known; there is: ovirt, packet"),
         ("platform.none={}", "platform", "('ovirt, none') must name exactly one of: ovirt"),
         ("platform=ovirt", "platform", "must be a mapping, not text"),
         ("platform=", "platform", "is missing"),

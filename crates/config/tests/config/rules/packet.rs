@@ -1,0 +1,75 @@
+//! The Packet section.
+
+use landfall_config::{EndpointHolder, parse_tree, parse_yaml, tree};
+use serde_json::Value;
+
+use crate::support::problems_of;
+
+const EXAMPLE: &str = include_str!("../../../../../examples/packet/install-config.yaml");
+
+fn changed(assignments: &[&str]) -> Value {
+    let mut config = parse_yaml(EXAMPLE.as_bytes()).unwrap();
+    for assignment in assignments {
+        tree::set(&mut config, assignment).unwrap_or_else(|error| panic!("{assignment}: {error}"));
+    }
+    config
+}
+
+#[test]
+fn the_example_is_good_and_the_platform_holds_its_endpoint() {
+    let config = parse_tree(changed(&[])).unwrap().config;
+    assert_eq!(config.endpoint_holder(), EndpointHolder::Platform);
+    assert_eq!(config.packet_pool(&config.control_plane).plans[0], "c3.small.x86");
+    let theirs = parse_tree(changed(&["loadBalancer=userManaged"])).unwrap().config;
+    assert_eq!(theirs.endpoint_holder(), EndpointHolder::User);
+}
+
+#[test]
+fn the_bootstrap_machine_uses_no_reserved_hardware_unless_told() {
+    let reserved = "controlPlane.platform.packet.hardwareReservations=[next-available]";
+    let config = parse_tree(changed(&[reserved])).unwrap().config;
+    assert!(config.packet_bootstrap().hardware_reservations.is_empty());
+    assert_eq!(config.packet_pool(&config.control_plane).hardware_reservations, ["next-available"]);
+}
+
+#[test]
+fn every_rule_with_something_that_breaks_it() {
+    for (assignment, path, fragment) in [
+        ("platform.packet.newProject={}", "platform.packet.newProject", "must be left out"),
+        ("platform.packet.metros=[]", "platform.packet.metros", "is missing"),
+        ("platform.packet.facilities=[ewr1]", "platform.packet.facilities", "must be left out"),
+        ("platform.packet.metros=[Dallas]", "platform.packet.metros[0]", "must be the code of a place"),
+        ("platform.packet.metros=[da, da]", "platform.packet.metros[1]", "must be unique"),
+        ("platform.packet.assetHost={url: 'http://assets.example.com'}", "platform.packet.assetHost.url", "https://"),
+        ("platform.packet.ingressAddress='2001:db8::1'", "platform.packet.ingressAddress", "must be an IPv4 address"),
+        ("platform.packet.ingressAddress=127.66.1.0", "platform.packet.ingressAddress", "must differ"),
+        ("platform.packet.endpoint=anycast", "platform.packet.endpoint", "must be"),
+        (
+            "controlPlane.platform.packet.spot={maxPriceCents: 20}",
+            "controlPlane.platform.packet.spot",
+            "two minutes' notice",
+        ),
+        ("controlPlane.platform.packet.publicIPv4=false", "controlPlane.platform.packet.publicIPv4", "must be true"),
+        ("compute[0].platform.packet.publicIPv4=false", "compute[0].platform.packet.publicIPv4", "must be true"),
+        (
+            "compute[0].platform.packet.hardwareReservations=[mine]",
+            "compute[0].platform.packet.hardwareReservations[0]",
+            "must be an id",
+        ),
+    ] {
+        let problems = problems_of(changed(&[assignment]));
+        let told = problems.iter().any(|problem| problem.path == path && problem.rule.contains(fragment));
+        assert!(told, "{assignment}: {problems:?}");
+    }
+}
+
+#[test]
+fn addresses_that_are_not_known_yet_need_names() {
+    let mut config = changed(&[]);
+    config["platform"]["packet"].as_object_mut().unwrap().remove("apiAddress");
+    assert!(problems_of(config.clone()).iter().any(|problem| problem.path == "dns"));
+    tree::set(&mut config, "dns={manual: {}}").unwrap();
+    assert!(problems_of(config).iter().any(|problem| problem.path == "dns.manual"));
+    let round_robin = problems_of(changed(&["platform.packet.endpoint=dnsRoundRobin"]));
+    assert!(round_robin.iter().any(|problem| problem.path == "platform.packet.apiAddress"), "{round_robin:?}");
+}
