@@ -115,6 +115,7 @@ mod tests {
 
     use super::*;
 
+    #[allow(clippy::needless_pass_by_value, reason = "callers write the value down where they call")]
     fn read(name: &str, changes: Value) -> Result<Vm, String> {
         let mut spec = json!({
             "apiVersion": "ovirtproviderconfig.machine.openshift.io/v1beta1", "kind": "OvirtMachineProviderSpec",

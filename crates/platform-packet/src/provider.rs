@@ -131,6 +131,7 @@ mod tests {
 
     use super::*;
 
+    #[allow(clippy::needless_pass_by_value, reason = "callers write the value down where they call")]
     fn read(spec: Value) -> Result<Device, String> {
         let infra_id = "demo-x7k2p".parse().unwrap();
         let wanted =

@@ -1,7 +1,14 @@
 //! The same proofs on Packet. They have a program of their own, because an API server has one definition of machines, with the
 //! provider spec of one platform.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::default_trait_access,
+    clippy::similar_names,
+    clippy::too_many_lines,
+    clippy::duration_suboptimal_units,
+    reason = "tests"
+)]
 
 #[path = "../it/cluster.rs"]
 #[allow(dead_code, reason = "shared with the other platform")]

@@ -53,6 +53,7 @@ impl ControlPlane for AlwaysReady {
 }
 
 /// An install-config with fields of the platform's section.
+#[allow(clippy::needless_pass_by_value, reason = "callers write the value down where they call")]
 pub(crate) fn config(section: Value, masters: u32, workers: u32) -> InstallConfig {
     let mut platform = json!({
         "metros": ["da"],

@@ -390,13 +390,13 @@ pub(super) fn available(state: &State, call: &Call, id: &str) -> Answer {
     let whole = block.network.parse().ok().and_then(|network| Ipv4Net::new(network, block.cidr).ok());
     let parts = whole.and_then(|whole| whole.subnets(cidr).ok());
     let free: Vec<String> =
-        parts.into_iter().flatten().filter(|part| is_free(block, part)).map(|part| part.to_string()).collect();
+        parts.into_iter().flatten().filter(|part| is_free(block, *part)).map(|part| part.to_string()).collect();
     Ok(object(200, &json!({"available": free})))
 }
 
-fn is_free(block: &Block, part: &Ipv4Net) -> bool {
+fn is_free(block: &Block, part: Ipv4Net) -> bool {
     let taken = block.assignments.iter().filter_map(|own| Ipv4Net::new(own.network.parse().ok()?, own.cidr).ok());
-    !taken.into_iter().any(|other| other.contains(part) || part.contains(&other))
+    !taken.into_iter().any(|other| other.contains(&part) || part.contains(&other))
 }
 
 /// There is no call that moves an address: it is taken from one device and given to another.
@@ -424,7 +424,7 @@ pub(super) fn assign(state: &mut State, call: &Call, id: &str) -> Answer {
     if block.metro.as_ref().is_some_and(|metro| *metro != device.metro) {
         return Err(Refusal::invalid("IP reservation and device are not in the same metro"));
     }
-    if !is_free(block, &part) {
+    if !is_free(block, part) {
         return Err(Refusal::invalid(format!("{wanted} is already assigned")));
     }
     block.assignments.push(assignment.clone());

@@ -115,15 +115,12 @@ fn percent_decode(part: &str) -> String {
     while let Some((&first, after)) = rest.split_first() {
         let coded = (first == b'%').then(|| after.get(..2)).flatten();
         let coded = coded.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        match coded {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
+        if let Some(byte) = coded {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(first);
+            rest = after;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

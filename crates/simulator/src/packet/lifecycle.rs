@@ -37,7 +37,7 @@ const BOOT: usize = 3;
 /// How long a device that was deleted is still seen.
 const DEPROVISION: Duration = Duration::from_secs(10);
 /// The notice that a spot instance gets.
-pub(super) const NOTICE: Duration = Duration::from_secs(120);
+pub(super) const NOTICE: Duration = Duration::from_mins(2);
 
 fn stages(device: &Device) -> Vec<&'static Stage> {
     let rest: &[Stage] = if device.os == "custom_ipxe" { &BOOTED_BY_IPXE } else { &INSTALLED };
@@ -67,12 +67,12 @@ pub(super) fn advance(state: &mut State, options: &Options, now: Instant) {
     state.now = now.max(state.now);
 }
 
-fn provision(state: &mut State, options: &Options, id: &str, stage: usize) {
+fn provision(state: &mut State, options: &Options, id: &str, reached: usize) {
     let now = state.now;
     let Some(device) = state.device(id) else { return };
     let (hostname, reserved, reinstalled) =
         (device.hostname.clone(), device.reservation.is_some(), device.state == DeviceState::Reinstalling);
-    if stage == BOOT {
+    if reached == BOOT {
         match devices::outcome(options, &hostname) {
             Some(Outcome::Stuck) => return,
             Some(Outcome::Failed) if state.failed_once.insert(hostname) => return fail(state, id, reserved),
@@ -81,24 +81,24 @@ fn provision(state: &mut State, options: &Options, id: &str, stage: usize) {
     }
     let Some(device) = state.device_mut(id) else { return };
     let all = stages(device);
-    let Some(Stage(begins, kind, text)) = all.get(stage) else { return };
+    let Some(Stage(begins, kind, text)) = all.get(reached) else { return };
     device.provisioned.push(((*kind).to_owned(), now));
     if !reinstalled {
         device.state = DeviceState::Provisioning;
     }
     let slow = device.slow;
-    let next = all.get(stage + 1).map(|Stage(then, ..)| Duration::from_secs(then - begins) * slow);
+    let next = all.get(reached + 1).map(|Stage(then, ..)| Duration::from_secs(then - begins) * slow);
     if next.is_none() {
         device.state = DeviceState::Active;
         device.updated = now;
     }
-    let (boots, project) = (stage == BOOT, device.project.clone());
+    let (boots, project) = (reached == BOOT, device.project.clone());
     state.log(kind, *text, Some(id), Some(&project));
     if boots {
         guests::start(state, id);
     }
     if let Some(delay) = next {
-        state.agenda.add(Instant(now.0 + delay), Due::Provision { device: id.to_owned(), stage: stage + 1 });
+        state.agenda.add(Instant(now.0 + delay), Due::Provision { device: id.to_owned(), stage: reached + 1 });
     }
 }
 

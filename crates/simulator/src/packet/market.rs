@@ -190,8 +190,8 @@ pub(super) fn request(state: &mut State, options: &Options, call: &Call, project
         let mut fields = wanted.clone();
         let hostname = fields.get("hostname").and_then(Value::as_str).unwrap_or("spot").to_owned();
         let names = fields.get("hostnames").and_then(Value::as_array).cloned().unwrap_or_default();
-        let named = usize::try_from(index).ok().and_then(|index| names.get(index).cloned());
-        fields.insert("hostname".to_owned(), named.unwrap_or_else(|| json!(format!("{hostname}-{}", index + 1))));
+        let own_name = usize::try_from(index).ok().and_then(|index| names.get(index).cloned());
+        fields.insert("hostname".to_owned(), own_name.unwrap_or_else(|| json!(format!("{hostname}-{}", index + 1))));
         match &metro {
             Some(metro) => fields.insert("metro".to_owned(), json!(metro)),
             None => fields.insert("facility".to_owned(), json!(facilities)),
@@ -214,7 +214,9 @@ pub(super) fn delete_request(state: &mut State, options: &Options, call: &Call, 
         .map(|device| device.id.clone())
         .collect();
     if call.flag("force_termination") == Some(true) {
-        own.iter().for_each(|device| lifecycle::remove(state, options, device));
+        for device in &own {
+            lifecycle::remove(state, options, device);
+        }
     } else if !own.is_empty() {
         return Err(Refusal::invalid("The request has devices; terminate them, or force the termination"));
     }

@@ -10,6 +10,8 @@
 //! Not modelled: volumes, metal gateways, VRFs, interconnections, licences, bandwidth that is more than a flat line, and
 //! batches that are anything but finished at once.
 
+#![allow(clippy::unnecessary_wraps, reason = "whatever answers a call has the same form, also where it never refuses")]
+
 mod account;
 mod addresses;
 mod admin;
@@ -66,10 +68,10 @@ pub async fn start(options: &Options) -> Result<Running<Metal>, Error> {
         Kind::Plain => {}
         Kind::Real => return Err(Error::RealHosts),
     }
-    let state = match stage.take_saved_state() {
+    let world = match stage.take_saved_state() {
         Some(saved) => serde_json::from_value(saved).map_err(Error::Restore)?,
         None => genesis::create(options, stage.seed()),
     };
-    let simulation = Metal::new(options, stage.epoch(), state);
+    let simulation = Metal::new(options, stage.epoch(), world);
     Ok(stage.start(simulation, |_| Vec::new())?)
 }

@@ -79,7 +79,7 @@ pub(super) fn create(state: &mut State, call: &Call, project: &str) -> Answer {
             free.ok_or_else(|| Refusal::invalid("There is no virtual network left"))?
         }
     };
-    let vlan = Vlan {
+    let network = Vlan {
         id: state.id(),
         project: project.to_owned(),
         vxlan,
@@ -89,8 +89,8 @@ pub(super) fn create(state: &mut State, call: &Call, project: &str) -> Answer {
         tags: call.texts("tags").unwrap_or_default(),
         created: state.now,
     };
-    let shown = show(state, call.base, &vlan);
-    state.vlans.push(vlan);
+    let shown = show(state, call.base, &network);
+    state.vlans.push(network);
     Ok(object(201, &shown))
 }
 

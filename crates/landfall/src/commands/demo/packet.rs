@@ -63,7 +63,7 @@ pub(super) async fn prepare(account: &Running<Metal>, example: &Path) -> anyhow:
     Ok(api.parse()?)
 }
 
-/// Writes what a client needs into the file that PACKET_CONFIG names.
+/// Writes what a client needs into the file that `PACKET_CONFIG` names.
 pub(crate) fn write_credentials(account: &Running<Metal>, path: &Path) -> anyhow::Result<()> {
     let ready = account.ready();
     let document = json!({"api_url": ready["url"], "api_key": ready["api_key"], "ca_bundle": account.ca_pem()});

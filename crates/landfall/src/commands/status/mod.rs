@@ -183,7 +183,7 @@ impl fmt::Display for Overview {
         match &self.bootstrap {
             Some(BootstrapStatus::Said(said)) => writeln!(f, "bootstrap         {said}")?,
             Some(BootstrapStatus::Silent { unreachable }) => {
-                writeln!(f, "bootstrap         cannot be asked: {unreachable}")?
+                writeln!(f, "bootstrap         cannot be asked: {unreachable}")?;
             }
             None => {}
         }

@@ -133,7 +133,7 @@ impl World for Packet {
     }
 
     fn calm(&self) {
-        self.account.with_faults(|faults| faults.clear());
+        self.account.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
     }
 
     fn requests(&self) -> u64 {

@@ -287,7 +287,7 @@ fn check_boot(call: &Call, os: &str) -> Result<(), Refusal> {
             Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
             _ => Err(Refusal::invalid("iPXE script URL is invalid")),
         },
-        ("custom_ipxe", None) | (_, None) => Ok(()),
+        ("custom_ipxe" | _, None) => Ok(()),
         (_, Some(_)) => Err(Refusal::invalid("iPXE script URL may only be given with operating system custom_ipxe")),
     }
 }
@@ -325,9 +325,12 @@ fn ssh_keys(state: &State, call: &Call, project: &str) -> Vec<String> {
     }
     let named: Vec<String> =
         ["project_ssh_keys", "user_ssh_keys"].iter().filter_map(|name| call.texts(name)).flatten().collect();
-    let own = state.keys.iter().filter(|key| match named.is_empty() {
-        true => key.project.as_deref().is_none_or(|owner| owner == project),
-        false => named.contains(&key.id),
+    let own = state.keys.iter().filter(|key| {
+        if named.is_empty() {
+            key.project.as_deref().is_none_or(|owner| owner == project)
+        } else {
+            named.contains(&key.id)
+        }
     });
     own.map(|key| key.id.clone()).collect()
 }
