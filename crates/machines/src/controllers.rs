@@ -6,7 +6,10 @@ use std::sync::{
 };
 
 use futures::future::{join, join_all, pending};
-use k8s_openapi::api::{certificates::v1::CertificateSigningRequest, core::v1::Node};
+use k8s_openapi::api::{
+    certificates::v1::CertificateSigningRequest,
+    core::v1::{Node, NodeCondition},
+};
 use kube::{Api, Client};
 use landfall_machine_api::MACHINE_ANNOTATION;
 use landfall_platform::{MachineProvider, error_chain};
@@ -200,7 +203,10 @@ fn matters(change: &Change<Node>) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return true };
     let said = |node: &Node| {
         let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
-        conditions.map(|condition| (condition.type_.clone(), condition.status.clone())).collect::<Vec<_>>()
+        let what = |condition: &NodeCondition| {
+            (condition.type_.clone(), condition.status.clone(), condition.last_transition_time.clone())
+        };
+        conditions.map(what).collect::<Vec<_>>()
     };
     before.spec != after.spec
         || before.metadata.labels != after.metadata.labels
@@ -245,7 +251,7 @@ async fn look_around(world: &Arc<World>) {
         let phases = world.machines.all();
         world.metrics.phases(phases.iter().map(|machine| machine.phase().map_or("Pending", |phase| phase.name())));
         for platform in world.platforms.all() {
-            let was_reachable = platform.is_reachable();
+            let (was_reachable, was_listed) = (platform.is_reachable(), platform.is_listed());
             match platform.list(&world.metrics).await {
                 Ok(changed) => {
                     for name in changed {
@@ -253,10 +259,11 @@ async fn look_around(world: &Arc<World>) {
                     }
                     if !was_reachable {
                         tracing::info!("the platform answers again");
-                        // Whatever waited goes on; how many at a time, the operations decide.
-                        for name in world.machines.names() {
-                            world.machine_queue.add(&name);
-                        }
+                    }
+                    // Whatever waited goes on; how many at a time, the operations decide. And an instance that was gone before the
+                    // first listing is news to nobody but its machine.
+                    if !was_reachable || !was_listed {
+                        add_all(&world.machines, &world.machine_queue);
                     }
                 }
                 Err(error) => tracing::warn!(error = error_chain(&error), "the fleet could not be listed"),

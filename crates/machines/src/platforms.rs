@@ -141,6 +141,11 @@ impl Platform {
         self.reachable.load(Ordering::SeqCst)
     }
 
+    /// Whether the fleet was listed since the connection was made.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.fleet.read().expect("nobody panics while holding it").as_ref().is_some_and(|fleet| fleet.listed)
+    }
+
     /// What is known of an instance.
     pub(crate) fn sight(&self, name: &str) -> Sight {
         let fleet = self.fleet.read().expect("nobody panics while holding it");

@@ -14,8 +14,9 @@ use k8s_openapi::{
     api::core::v1::{Namespace, Node, Secret},
 };
 use kube::{
-    Api, Client,
+    Api, Client, Config,
     api::{DeleteParams, Patch, PatchParams, PostParams},
+    config::{KubeConfigOptions, Kubeconfig},
 };
 use landfall_machine_api::{Kind, definition, provider};
 use landfall_machines::{
@@ -49,11 +50,12 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Cluster<W> {
     pub(crate) world: Arc<W>,
     pub(crate) control_plane: Arc<Mutex<ControlPlane>>,
+    /// For the test itself. It asks again when the API server has too much to do.
     pub(crate) client: Client,
     pub(crate) namespace: String,
     pub(crate) infra_id: InfraId,
-    /// As whom the controllers act; none for the administrator.
-    pub(crate) controller_client: Option<Client>,
+    /// As whom the controllers act: the administrator, unless a test changes it.
+    pub(crate) controller_client: Client,
 }
 
 /// Controllers that run.
@@ -105,11 +107,12 @@ impl<W: World> Cluster<W> {
             .with_test_writer()
             .try_init();
         let path = control_plane.lock().unwrap().kubeconfig();
-        let client = client(&std::fs::read_to_string(path).unwrap()).await;
+        let kubeconfig = std::fs::read_to_string(path).unwrap();
+        let (client, controller_client) = (patient_client(&kubeconfig).await, client(&kubeconfig).await);
         let number = NUMBER.fetch_add(1, Ordering::SeqCst);
         let infra_id: InfraId = format!("c{number}-x7k2p").parse().unwrap();
         let namespace = infra_id.to_string();
-        let this = Self { world, control_plane, client, namespace, infra_id, controller_client: None };
+        let this = Self { world, control_plane, client, namespace, infra_id, controller_client };
         this.install_definitions().await;
         let mut object = Namespace::default();
         object.metadata.name = Some(this.namespace.clone());
@@ -176,7 +179,7 @@ impl<W: World> Cluster<W> {
 
     pub(crate) fn run_with(&self, options: Options) -> Running {
         let (stop, metrics) = (CancellationToken::new(), Metrics::default());
-        let client = self.controller_client.clone().unwrap_or_else(|| self.client.clone());
+        let client = self.controller_client.clone();
         let running =
             landfall_machines::run(client, vec![self.world.provider()], options, metrics.clone(), stop.clone());
         Running { stop, metrics, task: tokio::spawn(running) }
@@ -348,7 +351,14 @@ impl<W: World> Cluster<W> {
     }
 }
 
-/// A client with a kubeconfig.
+/// The same with the library's own patience: it asks again after 429 and 503.
+async fn patient_client(kubeconfig: &str) -> Client {
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).unwrap();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    Client::try_from(config).unwrap()
+}
+
+/// A client with a kubeconfig, as the controllers have it.
 pub(crate) async fn client(kubeconfig: &str) -> Client {
     landfall_machines::connect(Access::Kubeconfig(kubeconfig.to_owned(), None)).await.unwrap()
 }

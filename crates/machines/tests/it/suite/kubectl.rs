@@ -60,7 +60,7 @@ pub(crate) async fn least_privilege_is_enough<W: World>() {
         let (head, _) = admin.split_once("users:").unwrap();
         format!("{head}users:\n- name: user\n  user:\n    token: {}\n", token.trim())
     };
-    cluster.controller_client = Some(client(&kubeconfig).await);
+    cluster.controller_client = client(&kubeconfig).await;
     let mut options = cluster.options();
     options.lease = Some(Cluster::<W>::lease("account"));
     let controllers = cluster.run_with(options);
