@@ -229,8 +229,8 @@ impl Error {
             Self::Login { .. } => ErrorClass::Auth,
             Self::Missing { .. } => ErrorClass::NotFound,
             Self::State { state, .. } if state == "locked" => ErrorClass::Locked,
-            // The next attempt starts it again, perhaps on another host.
-            Self::State { state, .. } if state == "down" => ErrorClass::Transient,
+            // The next attempt starts it again, perhaps on another host, or makes it again.
+            Self::State { state, .. } if state == "down" || state == "gone" => ErrorClass::Transient,
             Self::State { .. }
             | Self::Address { .. }
             | Self::Authority { .. }

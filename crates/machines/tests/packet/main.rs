@@ -45,6 +45,5 @@ mod packet {
         approval: only_machines_get_certificates,
         kubectl: columns_scale_and_delete,
         kubectl: least_privilege_is_enough,
-        model: random_operations_settle,
     );
 }

@@ -114,8 +114,8 @@ impl Machines {
         let Some(disk) = vm.boot_disk().filter(|disk| disk.provisioned_size < wanted) else { return Ok(()) };
         self.site.client.grow_disk(disk, wanted).await?;
         let grown = |vm: Option<&client::Vm>| {
-            let disk = vm.and_then(client::Vm::boot_disk);
-            Ok(disk.filter(|disk| disk.status == "ok" && disk.provisioned_size >= wanted).map(drop))
+            let vm = vm.ok_or_else(|| self.site.stuck(object(&desired.name), "gone"))?;
+            Ok(vm.boot_disk().filter(|disk| disk.status == "ok" && disk.provisioned_size >= wanted).map(drop))
         };
         Ok(self.site.fleet.wait(&desired.name, grown).await?)
     }

@@ -117,7 +117,12 @@ impl Machines {
 
     /// Waits until the machine exists and nothing is being done to its disks.
     pub(crate) async fn settled(&self, name: &str) -> Result<client::Vm, Error> {
-        self.site.fleet.wait(name, |vm| Ok(vm.filter(|vm| vm.status != VmStatus::ImageLocked).cloned())).await
+        let judge = |vm: Option<&client::Vm>| match vm {
+            Some(vm) if vm.status == VmStatus::ImageLocked => Ok(None),
+            Some(vm) => Ok(Some(vm.clone())),
+            None => Err(self.site.stuck(object(name), "gone")),
+        };
+        self.site.fleet.wait(name, judge).await
     }
 
     /// Waits until the machine runs.
