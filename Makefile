@@ -99,6 +99,7 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 	cargo bench --locked --package landfall-simulator --bench ovirt_load
 	cargo bench --locked --package landfall-node --bench serving
 	cargo bench --locked --package landfall-node --bench failover
+	$(MAKE) e2e E2E=install
 	cargo bench --locked --package landfall-machines --bench fleet
 	cargo bench --locked --package landfall-platform-powervm --bench feed
 

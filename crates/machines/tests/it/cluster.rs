@@ -33,6 +33,9 @@ use crate::worlds::World;
 /// How long anything may take, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// How long a request may be on its way after its sender was killed.
+const ARRIVAL: Duration = Duration::from_millis(500);
+
 /// The control plane that most tests share. A thread that never ends keeps it.
 static SHARED: LazyLock<Arc<Mutex<ControlPlane>>> = LazyLock::new(|| {
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -66,10 +69,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Ends them as a crash would: at once, wherever they are.
+    /// Ends them as a crash would: at once, wherever they are. A successor leads only when the lease has ended, many seconds
+    /// later; here it is enough that what was on its way to the platform has arrived.
     pub(crate) async fn kill(self) {
         self.task.abort();
         let _killed = self.task.await;
+        tokio::time::sleep(ARRIVAL).await;
     }
 
     /// Ends them in order.
