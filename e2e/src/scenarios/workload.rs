@@ -48,14 +48,21 @@ pub(crate) async fn run(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         until("the service's name", Duration::from_mins(1), || inside(&["lookup", "web.default.svc.cluster.local"]))
             .await
             .with_context(|| format!("in {pod}"))?;
-        let mut answered = BTreeSet::new();
+        let (mut answered, mut refused) = (BTreeSet::new(), None);
         for _ in 0..60 {
-            answered.insert(inside(&["get", "http://web/"]).await?.trim().to_owned());
+            match inside(&["get", "http://web/"]).await {
+                Ok(name) => drop(answered.insert(name.trim().to_owned())),
+                // A node learns of pods a moment after they are there.
+                Err(error) => {
+                    refused = Some(error);
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                }
+            }
             if answered.len() == names.len() {
                 break;
             }
         }
-        ensure!(answered.len() == names.len(), "of {names:?} only {answered:?} answered {pod}");
+        ensure!(answered.len() == names.len(), "of {names:?} only {answered:?} answered {pod}; refused: {refused:?}");
     }
     Ok(format!("4 pods on 4 nodes after {:.1} s; each reaches all by the service's name", rolled_out.as_secs_f64()))
 }
