@@ -17,6 +17,6 @@ pub use error_class::ErrorClass;
 pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};
 pub use machines::{Machine, MachineSpec, Machines, Power, PowerState, Progress};
-pub use preflight::{Finding, Verdict};
+pub use preflight::{Finding, Preflight, Verdict};
 pub use provider::{Connection, Endpoint, MachineProvider, ProviderCredentials, WantedMachine, same_provider_id};
 pub use step::{Bind, Context, Discover, Kind, Outputs, Step, StepError, StepId, StepSpec};

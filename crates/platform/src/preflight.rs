@@ -63,3 +63,19 @@ impl fmt::Display for Finding {
         hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
     }
 }
+
+/// What came of looking at a platform. `F` is what its plan needs to know.
+#[derive(Clone, Debug)]
+pub struct Preflight<F> {
+    /// All that was looked at, in a fixed order.
+    pub findings: Vec<Finding>,
+    /// What the plan needs to know; none if it could not be found out, in which case there is a problem.
+    pub facts: Option<F>,
+}
+
+impl<F> Preflight<F> {
+    /// Whether something would make the installation fail.
+    pub fn has_problems(&self) -> bool {
+        self.findings.iter().any(|finding| finding.verdict == Verdict::Problem)
+    }
+}

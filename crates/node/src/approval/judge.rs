@@ -103,8 +103,9 @@ impl Asked {
         let (_, pem) = parse_x509_pem(pem).ok()?;
         let (_, request) = X509CertificationRequest::from_der(&pem.contents).ok()?;
         let subject = &request.certification_request_info.subject;
+        let mut common_names = subject.iter_common_name();
         let mut asked = Self {
-            common_name: subject.iter_common_name().next()?.as_str().ok()?.to_owned(),
+            common_name: common_names.next()?.as_str().ok()?.to_owned(),
             organizations: subject
                 .iter_organization()
                 .map(|organization| organization.as_str().map(str::to_owned))
@@ -112,6 +113,10 @@ impl Asked {
                 .ok()?,
             ..Self::default()
         };
+        // Whoever reads the certificate may take another of them than was judged here.
+        if common_names.next().is_some() {
+            return None;
+        }
         for extension in request.requested_extensions().into_iter().flatten() {
             let ParsedExtension::SubjectAlternativeName(alternatives) = extension else { continue };
             for name in &alternatives.general_names {

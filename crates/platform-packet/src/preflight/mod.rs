@@ -4,25 +4,12 @@ mod addresses;
 mod servers;
 
 use landfall_config::{InstallConfig, packet};
-use landfall_platform::{ErrorClass, Finding, Verdict};
+use landfall_platform::{ErrorClass, Finding};
 
 use crate::{Client, Error, Facts, Site};
 
 /// What came of looking.
-#[derive(Clone, Debug)]
-pub struct Preflight {
-    /// All that was looked at, in a fixed order.
-    pub findings: Vec<Finding>,
-    /// What the plan needs to know; none if it could not be found out, in which case there is a problem.
-    pub facts: Option<Facts>,
-}
-
-impl Preflight {
-    /// Whether something would make the installation fail.
-    pub fn has_problems(&self) -> bool {
-        self.findings.iter().any(|finding| finding.verdict == Verdict::Problem)
-    }
-}
+pub type Preflight = landfall_platform::Preflight<Facts>;
 
 /// What all checks look at.
 struct Subject<'a> {
