@@ -15,7 +15,7 @@ programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build -
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
-SUITES := ovirt dns upi packet powervm
+SUITES := ovirt dns upi packet powervm powervs nova
 
 .PHONY: help
 help: ## Show this list.
@@ -39,6 +39,16 @@ landfall-static: ## Build the landfall program, static, for the image that Conta
 	NODE_TARGET=$(NODE_TARGET) scripts/setup build node
 	cargo build --release --locked --package landfall --target $(NODE_TARGET)
 
+.PHONY: image
+image: landfall-static ## Build the image that Containerfile describes, and look whether it is right.
+	scripts/setup image
+	scripts/build-image $(TARGET)/$(NODE_TARGET)/release/landfall
+
+.PHONY: wheel
+wheel: ## Build the wheel of the Nova driver for PowerVM into target/wheels (release).
+	scripts/setup build test
+	cd python/nova-landfall && "$$(../../conformance/nova/venv 2026)/bin/maturin" build --release --locked --out $(TARGET)/wheels
+
 .PHONY: demo
 demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
 	$(TARGET)/$(BUILT)/landfall demo
@@ -57,7 +67,7 @@ e2e: build node tools ## Install on real hosts, break things, measure, destroy (
 .PHONY: test
 test: ## Run all tests.
 	scripts/setup build test
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 	LANDFALL_BIN=$(TARGET)/debug/landfall $(MAKE) --jobs 2 --output-sync=target $(SUITES:%=conformance-%)
 	scripts/fuzz $(FUZZ_SECONDS)
 
@@ -95,6 +105,10 @@ bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIF
 	scripts/setup test bench
 	bench/create target/release/landfall
 	bench/install target/release/landfall
+	bench/install-packet target/release/landfall
+	bench/install-powervs target/release/landfall
+	cargo build --release --locked --package landfall-platform-powervm --example operate
+	bench/compute-powervm target/release/landfall target/release/examples/operate
 	cargo bench --locked --package landfall-engine --bench overhead
 	cargo bench --locked --package landfall-simulator --bench ovirt_load
 	cargo bench --locked --package landfall-node --bench serving

@@ -1,5 +1,6 @@
 """The simulator under test, as a process of its own, and its admin endpoint."""
 
+import contextlib
 import json
 import os
 import queue
@@ -109,6 +110,22 @@ class Simulator:
         if not self.log_file.exists():
             return []
         return [json.loads(line) for line in self.log_file.read_text().splitlines()[after:]]
+
+
+@contextlib.contextmanager
+def started(make_directory):
+    """A function that starts simulators; the ones still running at the end are stopped, and must stop in good order."""
+    running = []
+
+    def start(name, *options, directory=None):
+        simulator = Simulator(directory or make_directory(name), *options)
+        running.append(simulator)
+        return simulator
+
+    yield start
+    for simulator in running:
+        if simulator.process.poll() is None:
+            simulator.stop()
 
 
 def wait_for(what, look, wanted, timeout=60, every=0.05):

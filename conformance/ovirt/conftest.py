@@ -9,7 +9,7 @@ import pycurl
 import pytest
 from ovirtsdk4 import types
 
-from simulator import Simulator, wait_for
+from simulator import started, wait_for
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -17,18 +17,8 @@ GIB = 1 << 30
 
 @pytest.fixture(scope="session")
 def simulators(tmp_path_factory):
-    """Starts simulators; the ones still running at the end are stopped, and must stop in good order."""
-    running = []
-
-    def start(name, *options, directory=None):
-        simulator = Simulator(directory or tmp_path_factory.mktemp(name), *options)
-        running.append(simulator)
-        return simulator
-
-    yield start
-    for simulator in running:
-        if simulator.process.poll() is None:
-            simulator.stop()
+    with started(tmp_path_factory.mktemp) as start:
+        yield start
 
 
 @pytest.fixture(scope="session")

@@ -7,20 +7,17 @@ from urllib.parse import urlsplit
 import equinix_metal
 import packet
 import pytest
-from simulator import Simulator
+from simulator import started
 
 HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def simulators(tmp_path_factory):
-    """Starts simulators; the ones still running at the end are stopped, and must stop in good order."""
-    running = []
-
     def start(name, *options):
         # A clock that is fast enough for clients that look every other second.
         speed = () if "--time-scale" in options else ("--time-scale", "200")
-        simulator = Simulator(tmp_path_factory.mktemp(name), *speed, *options)
+        simulator = start_one(name, *speed, *options)
         simulator.environment = {
             **os.environ,
             "PACKET_SIMULATOR": urlsplit(simulator.url).netloc,
@@ -29,13 +26,10 @@ def simulators(tmp_path_factory):
             "REQUESTS_CA_BUNDLE": simulator.ca_file,
             "PYTHONPATH": str(HERE / "shim"),
         }
-        running.append(simulator)
         return simulator
 
-    yield start
-    for simulator in running:
-        if simulator.process.poll() is None:
-            simulator.stop()
+    with started(tmp_path_factory.mktemp) as start_one:
+        yield start
 
 
 @pytest.fixture(scope="session")

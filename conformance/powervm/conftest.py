@@ -1,5 +1,6 @@
 """Fixtures: a running simulator, and IBM's library connected to its hosts."""
 
+import functools
 import uuid
 
 import pytest
@@ -9,7 +10,7 @@ from pypowervm.utils import lpar_builder
 from pypowervm.wrappers import logical_partition as pvm_lpar
 from pypowervm.wrappers import managed_system as pvm_ms
 
-from simulator import Simulator
+from simulator import started
 
 # Simulated seconds per real second: a read of events that finds nothing takes a fifth of a second.
 TIME_SCALE = "50"
@@ -19,22 +20,15 @@ SESSIONS = []
 
 @pytest.fixture(scope="session")
 def simulators(tmp_path_factory):
-    """Starts simulators; the ones still running at the end are stopped, and must stop in good order."""
-    running = []
+    with started(tmp_path_factory.mktemp) as start:
+        yield functools.partial(start_fast, start)
+        # The library logs off when a session is collected, which is after its simulator is gone, and complains at length.
+        for session in SESSIONS:
+            session._logoff()
 
-    def start(name, *options, directory=None):
-        options = ("--http", "--time-scale", TIME_SCALE, *options)
-        simulator = Simulator(directory or tmp_path_factory.mktemp(name), *options)
-        running.append(simulator)
-        return simulator
 
-    yield start
-    # The library logs off when a session is collected, which is after its simulator is gone, and complains at length.
-    for session in SESSIONS:
-        session._logoff()
-    for simulator in running:
-        if simulator.process.poll() is None:
-            simulator.stop()
+def start_fast(start, name, *options, directory=None):
+    return start(name, "--http", "--time-scale", TIME_SCALE, *options, directory=directory)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-wire", &["landfall-config", "landfall-platform"]),
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
-    ("landfall-asset-host", &[]),
+    ("landfall-asset-host", &["landfall-platform", "landfall-wire"]),
     ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
     // sees platforms only through the traits of the vocabulary
     ("landfall-machines", &["landfall-machine-api", "landfall-platform"]),
@@ -44,7 +44,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
     (
         "landfall-platform-powervm",
-        &["landfall-assets", "landfall-config", "landfall-engine", "landfall-platform", "landfall-wire"],
+        &["landfall-config", "landfall-engine", "landfall-machine-api", "landfall-platform", "landfall-wire"],
+    ),
+    (
+        "landfall-platform-powervs",
+        &[
+            "landfall-assets",
+            "landfall-config",
+            "landfall-engine",
+            "landfall-machine-api",
+            "landfall-platform",
+            "landfall-wire",
+        ],
     ),
     // 4: programs; the config server of those on machines also runs in the simulator's guests, so that they serve what
     // machines serve
@@ -55,10 +66,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-cluster",
             "landfall-config",
             "landfall-engine",
+            "landfall-machine-api",
             // with the feature `controller`, which programs have and simulated guests have not
             "landfall-machines",
             "landfall-platform",
             "landfall-platform-ovirt",
+            "landfall-platform-packet",
+            "landfall-platform-powervm",
+            "landfall-platform-powervs",
             "landfall-wire",
         ],
     ),
@@ -77,12 +92,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-platform-ovirt",
             "landfall-platform-packet",
             "landfall-platform-powervm",
+            "landfall-platform-powervs",
             "landfall-simulator",
             "landfall-upi",
             "landfall-wire",
             "landfall-workdir",
         ],
     ),
+    // inside Nova, which is a program
+    ("landfall-nova", &["landfall-engine", "landfall-platform", "landfall-platform-powervm", "landfall-wire"]),
     // beside the layers
     ("landfall-testkit", &["landfall-engine", "landfall-platform"]),
     ("landfall-simulator", &["landfall-node"]),

@@ -35,6 +35,24 @@ def test_a_record_is_made_read_changed_and_removed(account):
     assert codes(caught) == [81044]
 
 
+def test_services_have_parts(account):
+    client, zone = account
+    parts = {"priority": 0, "weight": 10, "port": 2380, "target": "etcd-0.demo.example.com"}
+    name = "_etcd-server-ssl._tcp.demo.example.com"
+    fields = {"type": "SRV", "name": name, "ttl": 300, "zone_id": zone}
+    record = client.dns.records.create(data=parts, **fields)
+    assert (record.name, record.content, record.data.to_dict()) == (name, "0 10 2380 etcd-0.demo.example.com", parts)
+    changed = client.dns.records.update(record.id, data={**parts, "port": 2379}, **fields)
+    assert changed.data.port == client.dns.records.get(record.id, zone_id=zone).data.port == 2379
+    for wrong, code in [({"content": "0 10 2380 etcd-0.demo.example.com"}, 9101), ({"data": {**parts, "port": 70000}}, 1004)]:
+        with pytest.raises(cloudflare.BadRequestError) as caught:
+            client.dns.records.create(**fields, **wrong)
+        assert codes(caught) == [code]
+    with pytest.raises(cloudflare.BadRequestError) as caught:
+        client.dns.records.create(data={**parts, "port": 2379}, **fields)
+    assert codes(caught) == [81058]
+
+
 def test_names_without_their_zone_get_it(account):
     assert make(account, name="www", content="192.0.2.7").name == "www.example.com"
     assert make(account, name="@", content="192.0.2.7").name == "example.com"

@@ -48,6 +48,15 @@ def test_power(generated, device):
         wait_for(devices, device.id, state)
 
 
+def test_keys(generated, project, metal):
+    """A key is found among those of its owner, with what it may do."""
+    keys = equinix_metal.AuthenticationApi(generated)
+    own = {key.token: key.read_only for key in keys.find_api_keys().api_keys}
+    assert own == {metal.ready["api_key"]: False, "only-reads": True}
+    assert all(key.user and key.id for key in keys.find_api_keys().api_keys)
+    assert [key.read_only for key in keys.find_project_api_keys(project).api_keys] == [False]
+
+
 def test_the_catalogue(generated, project):
     plans = equinix_metal.PlansApi(generated).find_plans().plans
     assert "c3.small.x86" in {plan.slug for plan in plans}

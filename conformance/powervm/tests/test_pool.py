@@ -24,7 +24,7 @@ def unit(adapter, tier, name):
 
 def test_the_cluster_and_its_nodes(adapter):
     cluster = pvm_clust.Cluster.get(adapter)[0]
-    assert len(cluster.nodes) == 4
+    assert len(cluster.nodes) == 6
     assert cluster.repos_pv.name == "hdisk90"
     ssp = pvm_stor.SSP.get_by_href(adapter, cluster.ssp_uri)
     assert ssp.name == "pool1" and ssp.capacity == 2000

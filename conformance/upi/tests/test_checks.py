@@ -8,6 +8,7 @@ import ovirtsdk4 as sdk
 import pytest
 from ovirtsdk4 import types
 from lab import free_port
+from servers import stranger
 from simulator import wait_for
 
 
@@ -147,10 +148,55 @@ def test_stale_answer(ready, zone):
         write(known)
         problem = the_only(lab.check("dns", "--resolver", cache, expect=4))
         assert "a stale answer" in problem["message"] and re.search(r"it remembers for \d+ s", problem["hint"])
+        # That there is no such name is remembered as well.
+        name = "etcd-7.demo.example.com"
+        assert dig(cache, name, "A") == ""
+        inventory = lab.kit / "inventory.yml"
+        before = inventory.read_text()
+        worker = machine(lab, "worker")
+        try:
+            inventory.write_text(before.replace(worker, "etcd-7"))
+            write(f"{known}etcd-7 IN A {lab.prefix}.18\n")
+            found = [f for f in problems(lab.check("dns", "--resolver", cache, expect=4)) if name in f["message"] and " PTR " not in f["message"]]
+            assert [f["message"].split(": ")[-1] for f in found] == ["a stale answer, since the zone's own servers are right"], found
+            assert f"knows no A record of {name}" in found[0]["message"]
+        finally:
+            inventory.write_text(before)
     finally:
         process = lab.processes.pop()
         process.terminate()
         process.wait(30)
+
+
+def test_wildcard_of_the_other_family(ready, zone):
+    lab, _ = ready
+    original, write = zone
+    write(original + "* IN AAAA 2001:db8::99\n")
+    problem = the_only(lab.check("dns", expect=4))
+    assert "answers for names that do not exist" in problem["message"] and "'*.demo.example.com. AAAA" in problem["hint"]
+
+
+def test_services_where_the_release_wants_them(ready, zone):
+    """OpenShift before 4.4 finds etcd by SRV records."""
+    lab, _ = ready
+    original, write = zone
+    config = lab.install / "install-config.yaml"
+    before = config.read_text()
+    secret = """pullSecret: '{"auths": {"registry.example.com": {"auth": "dTpw"}}}'"""
+    try:
+        config.write_text(f"{before}distribution: openshift\nversion: 4.3.40\n{secret}\n")
+        host, service = problems(lab.check("dns", expect=4))[::-1]
+        assert "knows no SRV record of _etcd-server-ssl._tcp.demo.example.com" in service["message"], service
+        assert service["hint"] == "_etcd-server-ssl._tcp.demo.example.com. 300 IN SRV 0 10 2380 etcd-0.demo.example.com."
+        assert host["hint"] == f"etcd-0.demo.example.com. 300 IN A {lab.prefix}.17"
+        write(f"{original}{host['hint']}\n{service['hint'].replace('2380', '2379')}\n")
+        problem = the_only(lab.check("dns", expect=4))
+        assert "SRV is 2379 etcd-0.demo.example.com instead of 2380 etcd-0.demo.example.com" in problem["message"]
+        # How often one is asked is nobody's business.
+        write(f"{original}{host['hint']}\n{service['hint'].replace('0 10', '5 7')}\n")
+        assert problems(lab.check("dns")) == []
+    finally:
+        config.write_text(before)
 
 
 def test_resolver_that_does_not_answer(ready):
@@ -191,6 +237,9 @@ def test_reservations(ready, server):
 
     twice = check(original.replace(f"{lab.prefix}.17", f"{lab.prefix}.18"))
     assert any(f"reserves {lab.prefix}.18 twice, for {master} and {worker}" in p["message"] for p in twice)
+
+    twice = check(original.replace(macs[2], macs[1]))
+    assert any(f"reserves {macs[1]} twice, for {master} and {worker}" in p["message"] for p in twice)
 
 
 def test_missing_reservation(ready):
@@ -258,16 +307,55 @@ def test_backend_that_is_missing(ready, balancer):
     # It runs where it should, with the config that it was given.
     assert problems(lab.check("dhcp")) == [] and problems(lab.check("ovirt")) == []
 
+    # Nobody has told the load balancer that the machine is not the cluster's any more.
+    restart(original)
+    inventory = lab.kit / "inventory.yml"
+    before = inventory.read_text()
+    led = lambda: [f["message"] for f in lab.check("lb")]  # noqa: E731
+    wait_for("HAProxy to find it again", led, lambda found: any(".5:6443 leads to 1 of 2 machines" in m for m in found), 60)
+    try:
+        inventory.write_text("".join(line for line in before.splitlines(keepends=True) if "role: bootstrap" not in line))
+        found = problems(lab.check("lb", expect=4))
+        assert [f"{lab.prefix}.5:{port} answers, though none of the cluster's machines does: it leads to somebody else's" for port in [6443, 22623]] == [
+            f["message"] for f in found
+        ]
+        assert found[0]["hint"].startswith(f"backend api: server {machine(lab, 'master')} {lab.prefix}.17:6443 check")
+    finally:
+        inventory.write_text(before)
+
+
+def test_load_balancer_of_another_cluster(ready, balancer):
+    """It answers, and says that it is well: only its certificate is another's."""
+    lab, _ = ready
+    original, restart = balancer
+    with stranger(lab.directory, f"{lab.prefix}.77", 6443, "api.demo.example.com"):
+        restart(re.sub(r"( +server) (\S+) (\S+):6443 .*\n", rf"\1 \2 {lab.prefix}.77:6443\n", original))
+        (problem,) = [f for f in problems(lab.check("lb", expect=4)) if "6443" in f["message"]]
+        assert problem["message"].startswith(f"{lab.prefix}.5:6443 answers with a certificate of another cluster")
+        assert problem["hint"].startswith("backend api: server ")
+
+
+def test_address_that_another_cluster_has(ready):
+    lab, _ = ready
+    with stranger(lab.directory, f"{lab.prefix}.17", 6443, "api.demo.example.com"):
+        (problem,) = [f for f in problems(lab.check("lb", expect=4)) if ".17:6443" in f["message"]]
+        assert f"{lab.prefix}.17:6443, which is to be {machine(lab, 'master')}, answers with a certificate of another cluster" in problem["message"]
+
 
 # The engine, changed by somebody else's client.
 
 
 @pytest.fixture(scope="module")
-def vms(ready):
+def system(ready):
     _, engine = ready
     connection = sdk.Connection(url=engine.api_url, username=engine.user, password=engine.password, ca_file=engine.ca_file)
-    yield connection.system_service().vms_service()
+    yield connection.system_service()
     connection.close()
+
+
+@pytest.fixture(scope="module")
+def vms(system):
+    return system.vms_service()
 
 
 def vm_service(vms, name):
@@ -318,6 +406,151 @@ def test_second_network_interface(ready, vms):
         assert "has 2 network interfaces" in the_only(lab.check("ovirt", expect=4))["message"]
     finally:
         nics.nic_service(added.id).remove()
+
+
+def test_wrong_hardware_address_and_no_interface(ready, vms):
+    lab, _ = ready
+    worker = machine(lab, "worker")
+    nics = vm_service(vms, worker).nics_service()
+    (nic,) = nics.list()
+    inventory = lab.kit / "inventory.yml"
+    before = inventory.read_text()
+    try:
+        inventory.write_text(re.sub(rf"(name: {worker},.*)}}", r'\1, mac: "56:6f:77:00:00:09"}', before))
+        problem = the_only(lab.check("ovirt", expect=4))
+        assert problem["message"] == f"machine {worker} has hardware address {nic.mac.address} instead of 56:6f:77:00:00:09"
+    finally:
+        inventory.write_text(before)
+    nics.nic_service(nic.id).remove()
+    try:
+        assert the_only(lab.check("ovirt", expect=4))["message"] == f"machine {worker} has no network interface"
+        assert "so nothing can be said about its reservation" in the_only(lab.check("dhcp", expect=4))["message"]
+    finally:
+        nics.add(types.Nic(name=nic.name, mac=nic.mac, vnic_profile=nic.vnic_profile, interface=nic.interface))
+    assert problems(lab.check("ovirt")) == [] and problems(lab.check("dhcp")) == []
+
+
+def test_disk_that_is_too_small_or_missing(ready, vms):
+    lab, _ = ready
+    worker = machine(lab, "worker")
+    inventory = lab.kit / "inventory.yml"
+    before = inventory.read_text()
+    try:
+        # Somebody changed their mind about the size, and did not play vms.yml again.
+        at = before.index("      worker:\n")
+        inventory.write_text(before[:at] + before[at:].replace("os_disk_gib: 120", "os_disk_gib: 500", 1))
+        problem = the_only(lab.check("ovirt", expect=4))
+        assert problem["message"] == f"machine {worker} has 120 GiB on the disk that it boots from instead of 500"
+        assert problem["hint"] == "ansible-playbook -i inventory.yml vms.yml"
+    finally:
+        inventory.write_text(before)
+    attachments = vm_service(vms, worker).disk_attachments_service()
+    (disk,) = attachments.list()
+    attachments.attachment_service(disk.id).update(types.DiskAttachment(bootable=False))
+    try:
+        assert the_only(lab.check("ovirt", expect=4))["message"] == f"machine {worker} has no disks to boot from instead of one"
+    finally:
+        attachments.attachment_service(disk.id).update(types.DiskAttachment(bootable=True))
+    assert problems(lab.check("ovirt")) == []
+
+
+def test_machine_that_runs_without_a_config(ready, vms):
+    """Somebody pressed the button instead of playing workers.yml."""
+    lab, _ = ready
+    worker = machine(lab, "worker")
+    service = vm_service(vms, worker)
+    service.start()
+    try:
+        wait_for("the machine to run", lambda: service.get().status, lambda status: status != types.VmStatus.DOWN)
+        problem = the_only(lab.check("ovirt", expect=4))
+        assert problem["message"] == f"machine {worker} runs without an Ignition config"
+        assert problem["hint"] == "switch it off, then ansible-playbook -i inventory.yml workers.yml"
+    finally:
+        switch_off(service)
+
+
+def switch_off(service):
+    service.stop()
+    wait_for("the machine to be off", lambda: service.get().status, lambda status: status == types.VmStatus.DOWN)
+
+
+def test_machine_at_another_address(ready, vms):
+    """Another DHCP server was faster."""
+    lab, engine = ready
+    worker = machine(lab, "worker")
+    service = vm_service(vms, worker)
+    reservations = lab.kit / "dhcp" / "dnsmasq.conf"
+    before = reservations.read_text()
+    try:
+        reservations.write_text(before.replace(f"{lab.prefix}.18", f"{lab.prefix}.88"))
+        lab.play(engine, "workers.yml")
+        wait_for("the machine to report its address", lambda: addresses(service), lambda found: found == [f"{lab.prefix}.88"], 120)
+        reservations.write_text(before)
+        assert [f["message"] for f in problems(lab.check("dhcp", expect=4))] == [f"{worker} runs at {lab.prefix}.88 instead of {lab.prefix}.18"]
+    finally:
+        reservations.write_text(before)
+        switch_off(service)
+    # Off again, it has no address; what it was given is what it should have been given.
+    assert problems(lab.check("dhcp")) == [] and problems(lab.check("ovirt")) == []
+
+
+def addresses(service):
+    return [ip.address for device in service.reported_devices_service().list() for ip in device.ips or []]
+
+
+def test_kit_without_the_config_of_a_machine(ready):
+    """It was given one, as the test before shows, and somebody removed the kit's."""
+    lab, _ = ready
+    worker = machine(lab, "worker")
+    config = lab.kit / "ignition" / f"{worker}.ign"
+    moved = config.rename(lab.directory / "moved.ign")
+    try:
+        problem = the_only(lab.check("ovirt", expect=4))
+        assert problem["message"] == f"the kit has no Ignition config for {worker}" and problem["hint"] == "landfall upi create"
+    finally:
+        moved.rename(config)
+
+
+def test_templates_that_do_not_serve(ready, vms, system):
+    lab, engine = ready
+    templates, disks = system.templates_service(), system.disks_service()
+    inventory = lab.kit / "inventory.yml"
+    before = inventory.read_text()
+
+    def judge(template, expect=4):
+        inventory.write_text(before.replace("template: fcos", f"template: {template}"))
+        try:
+            (found,) = [f for f in lab.check("ovirt", expect=expect) if "template" in f["message"]]
+            return found
+        finally:
+            inventory.write_text(before)
+
+    def template(name):
+        made = templates.add(types.Template(name=name, vm=types.Vm(id=golden.id)))
+        wait_for("the template", lambda: templates.template_service(made.id).get().status, lambda s: s == types.TemplateStatus.OK)
+
+    golden = vms.add(
+        types.Vm(
+            name="golden", cluster=types.Cluster(name="Default"), template=types.Template(name="Blank"), os=types.OperatingSystem(type="rhel_9x64")
+        )
+    )
+    attachments = vms.vm_service(golden.id).disk_attachments_service()
+    for name in ["plain", "two-disks"]:
+        disk = types.Disk(name=name, format=types.DiskFormat.COW, provisioned_size=1 << 30, storage_domains=[types.StorageDomain(name="data")])
+        added = attachments.add(types.DiskAttachment(bootable=name == "plain", interface=types.DiskInterface.VIRTIO, disk=disk))
+        wait_for("the disk", lambda: disks.disk_service(added.disk.id).get().status, lambda s: s == types.DiskStatus.OK)
+        template(name)
+    notice = judge("plain", expect=0)
+    assert notice["verdict"] == "notice" and notice["message"] == "template plain has operating system type rhel_9x64"
+    problem = judge("two-disks")
+    assert problem["message"] == "template two-disks has 2 disks, and machines boot from one"
+
+    # While its disks are copied a template is locked; this one for a long time.
+    engine.add_fault("POST /ovirt-engine/api/templates slow-state=10000")
+    templates.add(types.Template(name="slow", vm=types.Vm(id=golden.id)))
+    engine.clear_faults()
+    problem = judge("slow")
+    assert problem["message"] == "template slow is locked" and "wait until it is ok" in problem["hint"]
 
 
 def test_missing_tag_and_machine_and_template(ready, vms):

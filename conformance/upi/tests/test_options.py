@@ -28,6 +28,11 @@ def test_credentials_from_the_environment(lab_and_engine):
     }
     assert lab.play(engine, "image.yml", environment=environment).changed() == []
     lab.play(engine, "image.yml", environment={**environment, "OVIRT_PASSWORD": "wrong"}, fails=True)
+    # The checks find them in the same places, and nobody sees them.
+    found = lab.check("ovirt", expect=4, environment=environment)
+    assert {f["message"].split(" demo-")[0] for f in found} == {"there is no machine"}
+    (found,) = lab.check("ovirt", expect=4, environment={**environment, "OVIRT_PASSWORD": "wrong and secret"})
+    assert "the engine cannot be asked" in found["message"] and "wrong and secret" not in json.dumps(found)
 
 
 def test_credentials_from_a_vault(lab_and_engine):

@@ -28,12 +28,14 @@ mod yaml;
 pub use cluster::Cluster;
 pub use error::Error;
 pub use graph::{Asset, graph};
-pub use ignition::{ignition_configs, pointer_config, served_config, with_files, with_hostname, with_text_file};
+pub use ignition::{
+    ignition_configs, pointer_config, replacement_config, served_config, with_files, with_hostname, with_text_file,
+};
 pub use machine_role::MachineRole;
 pub use manifests::{Credentials, manifests};
-pub use metadata::{ClusterMetadata, OvirtMetadata, PacketMetadata};
+pub use metadata::{ClusterMetadata, OvirtMetadata, PacketMetadata, PowervmMetadata, PowervsMetadata};
 pub use node::{NodeConfig, NodeContents, NodeFacts, NodeFile, NodeUnit, VipFacts};
-pub use onprem::{LocalNode, Member, haproxy_config, keepalived_config, router_ids};
+pub use onprem::{LocalNode, Member, boot_script, haproxy_config, keepalived_config, router_ids};
 pub use pki::{
     Authority, Certificates, Expiry, IssuedCertificate, PrivateKey, Reissue, certificate_expiry, public_key_pins,
 };

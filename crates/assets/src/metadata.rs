@@ -1,6 +1,6 @@
 //! `metadata.json`: what it takes to find everything of a cluster again and remove it.
 
-use landfall_config::ovirt;
+use landfall_config::{ovirt, powervm::Host, powervs::ServiceEndpoints};
 use landfall_platform::InfraId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -27,6 +27,12 @@ pub struct ClusterMetadata {
     /// Where it is, if on Packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<PacketMetadata>,
+    /// Where it is, if on PowerVM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub powervm: Option<PowervmMetadata>,
+    /// Where it is, if on PowerVS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub powervs: Option<PowervsMetadata>,
 }
 
 /// Where a cluster on oVirt is.
@@ -45,6 +51,42 @@ pub struct PacketMetadata {
     /// Id of the project; none if one was made for the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Uuid>,
+}
+
+/// Where a cluster on PowerVM is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PowervmMetadata {
+    /// The servers.
+    pub hosts: Vec<Host>,
+}
+
+/// Where a cluster on PowerVS is, and what of it is the user's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PowervsMetadata {
+    /// Zone of the machines.
+    pub zone: String,
+    /// Region of the zone.
+    pub region: String,
+    /// Region of the VPC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vpc_region: Option<String>,
+    /// The resource group; none if it is the account's default one.
+    #[serde(default, rename = "powerVSResourceGroup", skip_serializing_if = "Option::is_none")]
+    pub resource_group: Option<String>,
+    /// GUID of the workspace; none if one was made for the cluster.
+    #[serde(default, rename = "serviceInstanceGUID", skip_serializing_if = "Option::is_none")]
+    pub service_instance_guid: Option<Uuid>,
+    /// The VPC; none if one was made for the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vpc_name: Option<String>,
+    /// The transit gateway; none if one was made for the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transit_gateway_name: Option<String>,
+    /// Where services are, if not where IBM has them.
+    #[serde(default, skip_serializing_if = "ServiceEndpoints::is_empty")]
+    pub service_endpoints: ServiceEndpoints,
 }
 
 impl ClusterMetadata {
@@ -66,6 +108,17 @@ impl ClusterMetadata {
                 remove_template: !matches!(platform.image, Some(ovirt::Image::Template(_))),
             }),
             packet: platform.packet().map(|platform| PacketMetadata { project: platform.project }),
+            powervm: platform.powervm().map(|platform| PowervmMetadata { hosts: platform.hosts.clone() }),
+            powervs: platform.powervs().map(|platform| PowervsMetadata {
+                zone: platform.zone.clone(),
+                region: platform.region(),
+                vpc_region: platform.vpc_region(),
+                resource_group: platform.powervs_resource_group.clone(),
+                service_instance_guid: platform.service_instance_guid,
+                vpc_name: platform.vpc_name.clone(),
+                transit_gateway_name: platform.tg_name.clone(),
+                service_endpoints: platform.service_endpoints.clone(),
+            }),
         }
     }
 

@@ -4,6 +4,7 @@ mod api;
 mod bootstrap;
 mod error;
 mod kubeconfig;
+mod machines;
 mod wait;
 
 pub use api::{Api, Node};

@@ -53,7 +53,15 @@ pub async fn wait_for_nodes(
 ) -> Result<Vec<Node>, Error> {
     wait("the readiness of all nodes", limit, progress, async || match api.nodes().await {
         Ok(nodes) if nodes.iter().filter(|node| node.ready).count() >= count => Look::Done(nodes),
-        Ok(nodes) => Look::NotYet(format!("{} of {count} expected", summary(&nodes))),
+        Ok(nodes) => {
+            let mut seen = format!("{} of {count} expected", summary(&nodes));
+            // Sets of machines make the workers, and know why one does not come.
+            for trouble in api.machine_troubles().await {
+                seen.push_str("; ");
+                seen.push_str(&trouble);
+            }
+            Look::NotYet(seen)
+        }
         Err(error) => Look::Unsure(error_chain(&error)),
     })
     .await

@@ -21,10 +21,15 @@ impl InstallConfig {
         if self.distribution == Distribution::Kubernetes {
             self.version.get_or_insert_with(|| DEFAULT_KUBERNETES_VERSION.to_owned());
         }
-        if let Platform::Ovirt(ovirt) = &mut self.platform {
+        let vips = match &mut self.platform {
+            Platform::Ovirt(ovirt) => Some((&mut ovirt.api_vips, &mut ovirt.ingress_vips)),
+            Platform::Powervm(powervm) => Some((&mut powervm.api_vips, &mut powervm.ingress_vips)),
+            Platform::Packet(_) | Platform::Powervs(_) => None,
+        };
+        if let Some((api, ingress)) = vips {
             // The IPv4 address of each is the primary one, as the cluster's networks are ordered.
-            ovirt.api_vips.sort_by_key(IpAddr::is_ipv6);
-            ovirt.ingress_vips.sort_by_key(IpAddr::is_ipv6);
+            api.sort_by_key(IpAddr::is_ipv6);
+            ingress.sort_by_key(IpAddr::is_ipv6);
         }
         let architecture = self.architecture();
         for (role, pool) in std::iter::once((Role::Master, &mut self.control_plane))
@@ -43,6 +48,7 @@ impl InstallConfig {
         std::iter::once(&self.control_plane).chain(&self.compute).find_map(|pool| pool.architecture).unwrap_or(
             match self.platform {
                 Platform::Ovirt(_) | Platform::Packet(_) => Architecture::Amd64,
+                Platform::Powervm(_) | Platform::Powervs(_) => Architecture::Ppc64le,
             },
         )
     }
@@ -63,6 +69,8 @@ impl InstallConfig {
         match &self.platform {
             Platform::Ovirt(ovirt) => &ovirt.api_vips,
             Platform::Packet(packet) => packet.api_address.as_slice(),
+            Platform::Powervm(powervm) => &powervm.api_vips,
+            Platform::Powervs(_) => &[],
         }
     }
 
@@ -71,6 +79,8 @@ impl InstallConfig {
         match &self.platform {
             Platform::Ovirt(ovirt) => &ovirt.ingress_vips,
             Platform::Packet(packet) => packet.ingress_address.as_slice(),
+            Platform::Powervm(powervm) => &powervm.ingress_vips,
+            Platform::Powervs(_) => &[],
         }
     }
 

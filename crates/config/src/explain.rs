@@ -11,6 +11,8 @@ use crate::{
     spelling,
 };
 
+/// More words than are listed in a line.
+const LONG_LIST: usize = 8;
 /// Lines are broken before this column.
 const WIDTH: usize = 100;
 
@@ -108,9 +110,14 @@ fn kind_name(node: Node, plural: bool) -> String {
             format!("whole number{s} of {minimum} or more")
         }
         Kind::Integer { minimum, maximum, .. } => format!("whole number{s} from {minimum} to {maximum}"),
+        Kind::Number => format!("number{s}"),
         Kind::Boolean => "true or false".to_owned(),
         Kind::Enumeration(words) => {
-            format!("one of: {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))
+            // Long lists have a page of their own.
+            let shown = if words.len() > LONG_LIST { LONG_LIST / 2 } else { words.len() };
+            let more = (shown < words.len()).then_some("…");
+            let words: Vec<&str> = words.iter().take(shown).map(|(word, _)| *word).chain(more).collect();
+            format!("one of: {}", words.join(", "))
         }
         Kind::List(item) => format!("list{s} of {}", kind_name(item, true)),
         Kind::Map { values, .. } => format!("mapping{s} to {}", kind_name(values, true)),

@@ -29,6 +29,6 @@ pub use explain::{UnknownField, explain};
 pub use parse::{Parsed, parse, parse_tree, parse_yaml};
 pub use problem::{ConfigError, Notice, Problem, Problems};
 pub use reference::reference;
-pub use resolve::{PacketPool, ResolvedPool, Size};
+pub use resolve::{DEFAULT_POWERVS_MEMORY_GIB, PacketPool, PowervmPool, PowervsPool, ResolvedPool, Size};
 pub use schema::schema;
 pub use types::*;

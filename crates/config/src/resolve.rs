@@ -5,7 +5,8 @@ use uuid::Uuid;
 use crate::{
     InstallConfig, MachinePool, Role,
     ovirt::{self, AutoPinningPolicy, DiskFormat, VmType},
-    packet,
+    packet, powervm,
+    powervs::{self, ProcessorType, StorageType},
 };
 
 const DEFAULT_MEMORY_MIB: u32 = 16 * 1024;
@@ -110,6 +111,107 @@ impl InstallConfig {
             hardware_reservations: list(&own.hardware_reservations, &default.hardware_reservations),
             spot: own.spot.or(default.spot),
             public_ipv4: own.public_ipv4.or(default.public_ipv4).unwrap_or(true),
+        }
+    }
+}
+
+/// Memory of a machine on PowerVS of which nothing else is said.
+pub const DEFAULT_POWERVS_MEMORY_GIB: u32 = 32;
+
+/// The machines of a pool on PowerVS, with nothing left open that has a default here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowervsPool {
+    /// Type of the system; none: what the zone has.
+    pub sys_type: Option<String>,
+    /// How machines share processors.
+    pub proc_type: ProcessorType,
+    /// Number of processors.
+    pub processors: f64,
+    /// Memory in GiB.
+    pub memory_gib: u32,
+    /// Speed of the disk.
+    pub storage_type: StorageType,
+    /// Threads per processor; none: as the operating system does it.
+    pub smt_level: Option<String>,
+}
+
+impl InstallConfig {
+    /// The first SSH key that PowerVS takes: RSA of 2048 bits or more. Others get to the machines with their config alone.
+    pub fn powervs_ssh_key(&self) -> Option<&str> {
+        let keys = self.ssh_key.as_deref()?.lines().map(str::trim);
+        keys.into_iter().find(|line| {
+            let key = ssh_key::PublicKey::from_openssh(line).ok();
+            let modulus = key.as_ref().and_then(|key| key.key_data().rsa()?.n.as_positive_bytes());
+            modulus.is_some_and(|modulus| modulus.len() * 8 >= 2048)
+        })
+    }
+
+    /// The settings of a pool on PowerVS: built-in ones, under `defaultMachinePlatform`, under those of the pool.
+    pub fn powervs_pool(&self, pool: &MachinePool) -> PowervsPool {
+        let nothing = powervs::MachinePool::default();
+        let own = pool.platform.powervs.as_ref().unwrap_or(&nothing);
+        let default = self.platform.powervs().and_then(|platform| platform.default_machine_platform.as_ref());
+        let default = default.unwrap_or(&nothing);
+        let proc_type = own.proc_type.or(default.proc_type).unwrap_or_default();
+        let processors = if proc_type == ProcessorType::Dedicated { 1.0 } else { 0.5 };
+        PowervsPool {
+            sys_type: own.sys_type.clone().or_else(|| default.sys_type.clone()),
+            proc_type,
+            processors: own.processors.or(default.processors).unwrap_or(processors),
+            memory_gib: own.memory_gib.or(default.memory_gib).unwrap_or(DEFAULT_POWERVS_MEMORY_GIB),
+            storage_type: own.storage_type.or(default.storage_type).unwrap_or_default(),
+            smt_level: own.smt_level.clone().or_else(|| default.smt_level.clone()),
+        }
+    }
+}
+
+const DEFAULT_POWERVM_PROCESSORS: u32 = 2;
+const DEFAULT_POWERVM_MEMORY_GIB: u32 = 16;
+
+/// The machines of a pool on PowerVM, with nothing left open that has a default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowervmPool {
+    /// Virtual processors, or whole ones if they are dedicated.
+    pub processors: u32,
+    /// Processing units.
+    pub processing_units: f64,
+    /// How machines share processors.
+    pub sharing: powervm::Sharing,
+    /// Memory in GiB.
+    pub memory_gib: u32,
+    /// Mode that processors run in.
+    pub compatibility_mode: String,
+    /// Size of the disk in GiB.
+    pub disk_gib: u32,
+    /// Names of the servers that machines may be on, in the order of the install-config.
+    pub hosts: Vec<String>,
+}
+
+impl InstallConfig {
+    /// The settings of a pool on PowerVM: built-in ones, under `defaultMachinePlatform`, under those of the pool.
+    pub fn powervm_pool(&self, pool: &MachinePool) -> PowervmPool {
+        let nothing = powervm::MachinePool::default();
+        let own = pool.platform.powervm.as_ref().unwrap_or(&nothing);
+        let section = self.platform.powervm();
+        let default = section.and_then(|platform| platform.default_machine_platform.as_ref()).unwrap_or(&nothing);
+        let processors = own.processors.or(default.processors).unwrap_or(DEFAULT_POWERVM_PROCESSORS);
+        let sharing = own.sharing.or(default.sharing).unwrap_or_default();
+        let whole = f64::from(processors);
+        let units = if sharing == powervm::Sharing::Dedicated { whole } else { whole / 2.0 };
+        let named = if own.hosts.is_empty() { &default.hosts } else { &own.hosts };
+        let all = section.into_iter().flat_map(|platform| &platform.hosts).map(|host| host.name.clone());
+        PowervmPool {
+            processors,
+            processing_units: own.processing_units.or(default.processing_units).unwrap_or(units),
+            sharing,
+            memory_gib: own.memory_gib.or(default.memory_gib).unwrap_or(DEFAULT_POWERVM_MEMORY_GIB),
+            compatibility_mode: own
+                .compatibility_mode
+                .clone()
+                .or_else(|| default.compatibility_mode.clone())
+                .unwrap_or_else(|| "default".to_owned()),
+            disk_gib: own.disk_gib.or(default.disk_gib).unwrap_or(DEFAULT_DISK_GIB),
+            hosts: all.filter(|name| named.is_empty() || named.contains(name)).collect(),
         }
     }
 }

@@ -45,6 +45,8 @@ pub(crate) enum Kind {
         /// The only values, if they can be counted.
         allowed: Option<Vec<u64>>,
     },
+    /// A number, whole or not.
+    Number,
     /// `true` or `false`.
     Boolean,
     /// One of some words, each with its documentation.
@@ -144,6 +146,7 @@ impl Node {
             },
             "boolean" => Kind::Boolean,
             "integer" => self.integer(),
+            "number" => Kind::Number,
             "array" => Kind::List(Self::at(&self.shape["items"])),
             "object" => self.mapping(),
             other => unreachable!("no type of the install-config is a {other}"),
@@ -167,6 +170,7 @@ impl Node {
         let number = |key: &str| self.shape.get(key).and_then(Value::as_u64);
         let of_type = match self.shape.get("format").and_then(Value::as_str) {
             Some("uint8") => u64::from(u8::MAX),
+            Some("uint16") => u64::from(u16::MAX),
             Some("uint32") => u64::from(u32::MAX),
             other => unreachable!("no number of the install-config is a {other:?}"),
         };
@@ -248,7 +252,7 @@ mod tests {
             }
             Kind::List(item) => visit(item, path, seen),
             Kind::Map { values, .. } => visit(values, path, seen),
-            Kind::Text { .. } | Kind::Integer { .. } | Kind::Boolean | Kind::Enumeration(_) => {}
+            Kind::Text { .. } | Kind::Integer { .. } | Kind::Number | Kind::Boolean | Kind::Enumeration(_) => {}
         }
     }
 

@@ -23,15 +23,17 @@ pub enum Type {
     Cname,
     /// The name of an address.
     Ptr,
+    /// Where a service is.
+    Srv,
     /// Text.
     Txt,
 }
 
 impl Type {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::A, Self::Aaaa, Self::Cname, Self::Ptr, Self::Txt];
+    pub const ALL: [Self; 6] = [Self::A, Self::Aaaa, Self::Cname, Self::Ptr, Self::Srv, Self::Txt];
     /// Those that an entry can hold besides its mark.
-    pub const OWNABLE: [Self; 4] = [Self::A, Self::Aaaa, Self::Cname, Self::Ptr];
+    pub const OWNABLE: [Self; 5] = [Self::A, Self::Aaaa, Self::Cname, Self::Ptr, Self::Srv];
 
     /// As zone files spell it.
     pub fn as_str(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Type {
             Self::Aaaa => "AAAA",
             Self::Cname => "CNAME",
             Self::Ptr => "PTR",
+            Self::Srv => "SRV",
             Self::Txt => "TXT",
         }
     }
@@ -71,8 +74,42 @@ pub enum Data {
     Cname(Name),
     /// The name of an address.
     Ptr(Name),
+    /// Where a service is.
+    Srv(Service),
     /// Text of at most 255 bytes, which is one string in DNS.
     Txt(String),
+}
+
+/// Where a service is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Service {
+    /// Those with a lower number are asked first.
+    pub priority: u16,
+    /// How often it is asked, among those of one priority.
+    pub weight: u16,
+    /// Its port.
+    pub port: u16,
+    /// Its host.
+    pub host: Name,
+}
+
+/// As zone files spell it.
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {} {}", self.priority, self.weight, self.port, self.host.absolute())
+    }
+}
+
+impl FromStr for Service {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.split_whitespace();
+        let mut number = || parts.next()?.parse::<u16>().ok();
+        let (priority, weight, port) = (number().ok_or(())?, number().ok_or(())?, number().ok_or(())?);
+        let host = parts.next().and_then(|name| name.parse().ok()).ok_or(())?;
+        if parts.next().is_some() { Err(()) } else { Ok(Self { priority, weight, port, host }) }
+    }
 }
 
 impl Data {
@@ -83,6 +120,7 @@ impl Data {
             Self::Aaaa(_) => Type::Aaaa,
             Self::Cname(_) => Type::Cname,
             Self::Ptr(_) => Type::Ptr,
+            Self::Srv(_) => Type::Srv,
             Self::Txt(_) => Type::Txt,
         }
     }
@@ -95,6 +133,7 @@ impl fmt::Display for Data {
             Self::A(address) => address.fmt(f),
             Self::Aaaa(address) => address.fmt(f),
             Self::Cname(name) | Self::Ptr(name) => f.write_str(&name.absolute()),
+            Self::Srv(service) => service.fmt(f),
             Self::Txt(text) => f.write_str(&quoted(text)),
         }
     }
@@ -178,6 +217,15 @@ mod tests {
     fn several_strings_are_one_text() {
         assert_eq!(unquoted("\"heritage=\" \"landfall\""), "heritage=landfall");
         assert_eq!(unquoted("plain text"), "plain text");
+    }
+
+    #[test]
+    fn a_service_comes_back_as_it_was_written() {
+        let text = "0 10 2380 etcd-0.demo.example.com.";
+        assert_eq!(text.parse::<Service>().unwrap().to_string(), text);
+        for wrong in ["", "0 10 2380", "0 10 x etcd-0", "0 10 2380 etcd-0 more"] {
+            assert!(wrong.parse::<Service>().is_err(), "{wrong}");
+        }
     }
 
     proptest! {

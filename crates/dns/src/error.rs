@@ -151,6 +151,9 @@ pub enum Error {
         /// Where they were looked for.
         reason: String,
     },
+    /// The account at IBM Cloud cannot be used.
+    #[error("the account at IBM Cloud cannot be used")]
+    Account(#[source] Box<landfall_wire::ibm_cloud::Error>),
     /// The exchange with an API failed.
     #[error("{attempt} at {service} failed")]
     Http {
@@ -225,6 +228,7 @@ impl Error {
                 ErrorClass::Auth
             }
             Self::Http { source, .. } => source.class(),
+            Self::Account(source) => source.class(),
             Self::Api { class, .. } => *class,
             Self::Invisible { .. } => ErrorClass::Timeout,
             Self::Foreign { .. }
@@ -240,6 +244,7 @@ impl Error {
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Http { source, .. } => source.retry_after(),
+            Self::Account(source) => source.retry_after(),
             Self::Api { retry_after, .. } => *retry_after,
             _ => None,
         }

@@ -3,13 +3,13 @@
 //! No platform of Landfall has DNS of its own, so every one of them needs a few records in a zone that others use as well.
 //! That decides the design:
 //!
-//! - **What is made is an [`Entry`]**: everything that a cluster keeps at one name (A and AAAA, or CNAME, or PTR) together with
+//! - **What is made is an [`Entry`]**: everything that a cluster keeps at one name (A and AAAA, or CNAME, PTR, SRV) together with
 //!   its [`Mark`], a TXT record beside the name that says whose it is and which types it covers. An entry is one engine step:
 //!   `ensure` and `remove`, like everything else.
 //! - **A record that is not ours is never touched.** Every [`Change`] carries a [`Guard`]: either "nothing is there yet" or "the
 //!   mark is still exactly as it was read". Backends make guard and change one transaction where they can: RFC 2136 by
 //!   prerequisites, Route 53 by a batch in which what is made must not exist and what is removed must be as it was read.
-//!   Cloudflare has neither; there the mark is made first, read back, and the older of two marks wins. So two clusters that
+//!   Cloudflare and the services of IBM Cloud have neither; there the mark is made first, read back, and the older of two marks wins. So two clusters that
 //!   reach for one name at the same moment cannot both get it, a zone that changes behind our back is noticed, and a lost
 //!   reply is harmless.
 //! - **Deciding is pure** ([`decide`](mod@decide)): what was read and what is wanted go in, a change comes out. Backends only read and
@@ -27,7 +27,7 @@
 //! | [`Entry`], [`cluster_entries`] | which records a cluster needs |
 //! | [`Mark`] | whose a record is |
 //! | [`mod@decide`] | what to change |
-//! | [`Backend`], [`connect`] | the services: `rfc2136`, `route53`, `cloudflare` |
+//! | [`Backend`], [`connect`] | the services: `rfc2136`, `route53`, `cloudflare`, `cis`, `dnsServices` |
 //! | `client` | the DNS protocol itself: queries, signed updates, transfers |
 //! | [`Servers`], [`Network`] | the name servers of a zone and the resolver of this machine |
 //! | [`plan`], [`Binder`], [`Discovery`] | steps for the engine, and how they are found again |
@@ -58,7 +58,7 @@ mod visible;
 
 pub use backend::{Backend, Change, Guard, Zone};
 pub use backends::connect;
-pub use data::{Data, RecordSet, Type};
+pub use data::{Data, RecordSet, Service, Type};
 pub use discover::Discovery;
 pub use entry::{Entry, Target, cluster_entries};
 pub use error::Error;
@@ -66,7 +66,7 @@ pub use look::{Seen, ask_resolver, ask_zone};
 pub use mark::Mark;
 pub use name::{Name, NameError};
 pub use network::Network;
-pub use plan::{endpoint_steps, is_dns, is_record, machine_steps, node_steps, plan, resolved};
+pub use plan::{Sources, endpoint_steps, is_dns, is_record, node_steps, plan, record_steps, resolved};
 pub use preflight::{Probe, preflight};
 pub use servers::Servers;
 pub use steps::{Binder, Desired};

@@ -1,11 +1,15 @@
 //! The steps of a cluster's DNS. Pure.
 
-use std::{net::IpAddr, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
 
 use landfall_config::{Dns, EndpointHolder, InstallConfig};
 use landfall_platform::{Kind, StepId, StepSpec};
 
-use crate::{Desired, Entry, Error, Name, Target, cluster_entries, steps::GRACE};
+use crate::{Data, Desired, Entry, Error, Name, Target, cluster_entries, steps::GRACE};
 
 /// Short enough that a mistake does not last, long enough that resolvers need not ask again and again.
 const DEFAULT_TTL: u32 = 300;
@@ -40,14 +44,21 @@ pub fn plan(config: &InstallConfig, service: &Dns) -> Result<Vec<StepSpec>, Erro
     Ok(steps)
 }
 
-/// The steps for the names of API and ingress whose addresses become known during an installation: each of the steps in `api` and
-/// `ingress` tells some, as an output `addresses`.
-pub fn endpoint_steps(
-    config: &InstallConfig,
-    service: &Dns,
-    api: &[StepId],
-    ingress: &[StepId],
-) -> Result<Vec<StepSpec>, Error> {
+/// The steps that tell where the names of a cluster lead, if that becomes known during an installation: each has an output
+/// `addresses`, or one `hostname` for what has a name of its own, such as a load balancer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// For the API, as users reach it.
+    pub api: Vec<StepId>,
+    /// For the API, as machines reach it.
+    pub internal: Vec<StepId>,
+    /// For applications.
+    pub ingress: Vec<StepId>,
+}
+
+/// The steps for the names of API and ingress whose targets become known during an installation.
+pub fn endpoint_steps(config: &InstallConfig, service: &Dns, sources: &Sources) -> Result<Vec<StepSpec>, Error> {
+    let Sources { api, internal, ingress } = sources;
     let domain: Name = config.cluster_domain().parse()?;
     let step = |name: Name, sources: &[StepId]| {
         let desired = Desired::Endpoint {
@@ -61,7 +72,7 @@ pub fn endpoint_steps(
     };
     endpoint_names(&domain)?
         .into_iter()
-        .zip([api, api, ingress])
+        .zip([api, internal, ingress])
         .map(|(name, sources)| Ok(step(name, sources)))
         .collect()
 }
@@ -76,6 +87,7 @@ fn ttl(service: &Dns) -> Option<u32> {
         Dns::Rfc2136(section) => section.ttl,
         Dns::Route53(section) => section.ttl,
         Dns::Cloudflare(section) => section.ttl,
+        Dns::Cis(section) | Dns::DnsServices(section) => section.ttl,
         Dns::Manual(section) => section.ttl,
     }
 }
@@ -92,6 +104,7 @@ pub fn node_steps(
         Dns::Rfc2136(section) => (section.nodes, section.ttl),
         Dns::Route53(section) => (section.nodes, section.ttl),
         Dns::Cloudflare(section) => (section.nodes, section.ttl),
+        Dns::Cis(section) | Dns::DnsServices(section) => (section.nodes, section.ttl),
         Dns::Manual(_) => (false, None),
     };
     let domain: Name = config.cluster_domain().parse()?;
@@ -135,37 +148,40 @@ fn settings(service: &Dns) -> Result<(u32, Vec<Name>), Error> {
         Dns::Rfc2136(section) => (section.ttl, section.reverse_zones.as_slice()),
         Dns::Route53(section) => (section.ttl, [].as_slice()),
         Dns::Cloudflare(section) => (section.ttl, [].as_slice()),
+        Dns::Cis(section) | Dns::DnsServices(section) => (section.ttl, [].as_slice()),
         Dns::Manual(section) => (section.ttl, [].as_slice()),
     };
     let reverse_zones = reverse_zones.iter().map(|zone| zone.parse()).collect::<Result<Vec<Name>, _>>()?;
     Ok((ttl.unwrap_or(DEFAULT_TTL), reverse_zones))
 }
 
-/// The steps for machines whose addresses are known before they run: their names, and the way back where the service has a
-/// zone for it. None if somebody makes the records by hand.
-pub fn machine_steps(
+/// The steps for further records that are known before anything runs, such as those of machines: one per name. The names that
+/// [`plan`] makes are left to it, and the way back from an address is made where the service has a zone for it. None if somebody
+/// makes the records by hand.
+pub fn record_steps(
     config: &InstallConfig,
     service: &Dns,
-    machines: &[(String, Vec<IpAddr>)],
+    records: impl IntoIterator<Item = (Name, Data)>,
 ) -> Result<Vec<StepSpec>, Error> {
     if let Dns::Manual(_) = service {
         return Ok(Vec::new());
     }
     let (ttl, zones) = settings(service)?;
     let domain: Name = config.cluster_domain().parse()?;
-    let mut entries = Vec::new();
-    for (machine, addresses) in machines {
-        let name = domain.child(machine)?;
-        let back = addresses.iter().map(|address| Entry::pointer(*address, ttl, name.clone()));
-        let back = back.filter(|entry| zones.iter().any(|zone| entry.name.is_in(zone)));
-        entries.push(Entry::new(name.clone(), ttl, &Target::Addresses(addresses.clone())));
-        entries.extend(back);
+    let planned: BTreeSet<Name> = entries(config, service)?.into_iter().map(|entry| entry.name).collect();
+    let mut further: BTreeMap<Name, Vec<Data>> = BTreeMap::new();
+    for (name, data) in records {
+        let has_zone = !matches!(data, Data::Ptr(_)) || zones.iter().any(|zone| name.is_in(zone));
+        if has_zone && !planned.contains(&name) {
+            further.entry(name).or_default().push(data);
+        }
     }
-    let step = |entry: Entry| {
-        let (id, title) = (step_id(&entry.name, &domain), title(&entry.name));
+    let step = |(name, data): (Name, Vec<Data>)| {
+        let (id, title) = (step_id(&name, &domain), title(&name));
+        let entry = Entry { name, ttl, data };
         spec(config, id, title, RECORD, &Desired::Record { service: service.clone(), entry })
     };
-    Ok(entries.into_iter().map(step).collect())
+    Ok(further.into_iter().map(step).collect())
 }
 
 /// The same, also where the platform chooses the addresses later: then with one that stands for them, since whether a name is free
@@ -196,6 +212,12 @@ pub fn resolved(service: &Dns, config: &InstallConfig, dir: &Path) -> Dns {
         Dns::Cloudflare(section) => {
             section.zone = zone(&section.zone);
             section.token_file = file(&section.token_file);
+        }
+        Dns::Cis(section) | Dns::DnsServices(section) => {
+            section.zone = zone(&section.zone);
+            if let Some(platform) = config.platform.powervs() {
+                section.service_endpoints = section.service_endpoints.or(&platform.service_endpoints);
+            }
         }
         Dns::Manual(_) => {}
     }

@@ -55,7 +55,7 @@ pub enum Desired {
         name: Name,
         /// Time to live in seconds.
         ttl: u32,
-        /// The steps that tell addresses, each as an output `addresses`.
+        /// The steps that tell addresses or a name.
         sources: Vec<StepId>,
     },
     /// Records that somebody makes by hand.
@@ -235,12 +235,9 @@ struct EndpointStep {
 #[async_trait]
 impl Step for EndpointStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
-        let mut addresses: Vec<IpAddr> = Vec::new();
-        for source in &self.sources {
-            addresses.extend(context.output::<Vec<IpAddr>>(source, "addresses")?);
-        }
+        let target = self.target(context)?;
         let Entry { name, ttl, .. } = &self.record.entry;
-        let entry = Entry::new(name.clone(), *ttl, &Target::Addresses(addresses));
+        let entry = Entry::new(name.clone(), *ttl, &target);
         let RecordStep { binder, service, patience, .. } = &self.record;
         RecordStep { binder: binder.clone(), service: service.clone(), entry, patience: *patience }
             .ensure(context)
@@ -249,6 +246,20 @@ impl Step for EndpointStep {
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
         self.record.remove(context, outputs).await
+    }
+}
+
+impl EndpointStep {
+    /// Where the name leads: to the first name that a source tells, else to all addresses.
+    fn target(&self, context: &Context) -> Result<Target, StepError> {
+        let mut addresses: Vec<IpAddr> = Vec::new();
+        for source in &self.sources {
+            match context.output::<Name>(source, "hostname") {
+                Ok(name) => return Ok(Target::Name(name)),
+                Err(_) => addresses.extend(context.output::<Vec<IpAddr>>(source, "addresses")?),
+            }
+        }
+        Ok(Target::Addresses(addresses))
     }
 }
 

@@ -91,7 +91,7 @@ async fn ensure(
     journal.record(spec.id.clone(), Record::EnsureBegins(Box::new(spec.clone()))).await?;
     options.events.event(&Event::Started { step: spec.id.clone(), title: spec.title.clone(), phase: Phase::Ensure });
     let began = Instant::now();
-    let context = context(spec, options, outputs);
+    let context = context(spec, options, outputs).noting(journal.notes(spec.id.clone()));
     let result = match bind.bind(spec) {
         Ok(step) => call(spec, spec.timeout, options, || step.ensure(&context)).await,
         Err(error) => Err(error),

@@ -1,12 +1,15 @@
 //! Removing what a plan made, or began to make.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use landfall_platform::{Bind, Context, Discover, Kind, Outputs, StepError, StepId, StepSpec, error_chain};
 use tokio::time::Instant;
 
 use crate::{
-    Entry, Event, Journal, JournalError, Options, Phase, Record,
+    Entry, Event, Journal, JournalError, Options, Phase, Record, Snapshot,
     apply::reporter,
     call::call,
     schedule::{self, Job, OnFailure},
@@ -57,7 +60,7 @@ fn names<'a>(titles: impl Iterator<Item = &'a String>) -> String {
 pub async fn unwind(bind: &dyn Bind, journal: &Journal, options: &Options) -> Result<(), RemovalError> {
     let snapshot = journal.snapshot().await?;
     let steps = snapshot.remaining().map(|entry| (entry.spec.id.clone(), Target::known(entry))).collect();
-    remove_all(&steps, bind, journal, options).await
+    remove_all(&steps, &recorded(&snapshot), bind, journal, options).await
 }
 
 /// Removes some steps that nothing needs any more, such as a machine that only the beginning of an installation needed.
@@ -73,7 +76,7 @@ pub async fn retire(
         .filter(|entry| steps.contains(&entry.spec.id))
         .map(|entry| (entry.spec.id.clone(), Target::known(entry)))
         .collect();
-    remove_all(&steps, bind, journal, options).await
+    remove_all(&steps, &recorded(&snapshot), bind, journal, options).await
 }
 
 /// Removes all that the journal knows and all that carries the cluster's mark, and makes sure that nothing remains.
@@ -83,19 +86,30 @@ pub async fn destroy(
     journal: &Journal,
     options: &Options,
 ) -> Result<(), RemovalError> {
-    let found = look(discover, options).await?;
-    let snapshot = journal.snapshot().await?;
-    // What the journal says of a step goes before what was found: it knows what the step needs.
-    let steps = found
-        .into_iter()
-        .map(|spec| (spec.id.clone(), Target { spec, outputs: None }))
-        .chain(snapshot.remaining().map(|entry| (entry.spec.id.clone(), Target::known(entry))))
-        .collect();
-    remove_all(&steps, bind, journal, options).await?;
+    let mut found = look(discover, options).await?;
+    let mut removed = BTreeSet::new();
+    loop {
+        let snapshot = journal.snapshot().await?;
+        let mut steps: BTreeMap<StepId, Target> =
+            found.into_iter().map(|spec| (spec.id.clone(), Target { spec, outputs: None })).collect();
+        for entry in snapshot.remaining() {
+            // What the journal says of a step goes before what was found, but what goes after what is known to both.
+            let mut target = Target::known(entry);
+            let needs = steps.get(&entry.spec.id).map(|found| found.spec.needs.clone()).unwrap_or_default();
+            target.spec.needs.extend(needs.into_iter().filter(|needed| !entry.spec.needs.contains(needed)));
+            steps.insert(entry.spec.id.clone(), target);
+        }
+        removed.extend(steps.keys().cloned());
+        remove_all(&steps, &recorded(&snapshot), bind, journal, options).await?;
 
-    let remains = look(discover, options).await?;
-    if !remains.is_empty() {
-        return Err(RemovalError::Remains { titles: remains.into_iter().map(|spec| spec.title).collect() });
+        found = look(discover, options).await?;
+        // Until the last master was gone, the cluster may have made machines.
+        if found.iter().all(|spec| removed.contains(&spec.id)) {
+            break;
+        }
+    }
+    if !found.is_empty() {
+        return Err(RemovalError::Remains { titles: found.into_iter().map(|spec| spec.title).collect() });
     }
     Ok(())
 }
@@ -117,6 +131,12 @@ async fn look(discover: &dyn Discover, options: &Options) -> Result<Vec<StepSpec
     found.map_err(RemovalError::Discovery)
 }
 
+/// What was recorded of all steps of which something may exist.
+fn recorded(snapshot: &Snapshot) -> BTreeMap<StepId, Outputs> {
+    let entries = snapshot.remaining().filter_map(|entry| Some((entry.spec.id.clone(), entry.outputs.clone()?)));
+    entries.collect()
+}
+
 /// Something to remove, and what was recorded of it.
 struct Target {
     spec: StepSpec,
@@ -131,6 +151,7 @@ impl Target {
 
 async fn remove_all(
     steps: &BTreeMap<StepId, Target>,
+    recorded: &BTreeMap<StepId, Outputs>,
     bind: &dyn Bind,
     journal: &Journal,
     options: &Options,
@@ -151,9 +172,10 @@ async fn remove_all(
         })
         .collect();
     let limit = |_: &Kind| REMOVALS_AT_ONCE;
-    let outcome =
-        schedule::run(jobs, limit, OnFailure::GoOn, &options.cancel, |id| remove(&steps[&id], bind, journal, options))
-            .await;
+    let outcome = schedule::run(jobs, limit, OnFailure::GoOn, &options.cancel, |id| {
+        remove(&steps[&id], recorded, bind, journal, options)
+    })
+    .await;
 
     if outcome.cancelled {
         return Err(RemovalError::Cancelled { left: outcome.left });
@@ -173,13 +195,20 @@ enum Failure {
     Journal(JournalError),
 }
 
-async fn remove(target: &Target, bind: &dyn Bind, journal: &Journal, options: &Options) -> Result<(), Failure> {
+async fn remove(
+    target: &Target,
+    recorded: &BTreeMap<StepId, Outputs>,
+    bind: &dyn Bind,
+    journal: &Journal,
+    options: &Options,
+) -> Result<(), Failure> {
     let Target { spec, outputs } = target;
     let record = |record| async { journal.record(spec.id.clone(), record).await.map_err(Failure::Journal) };
     record(Record::RemoveBegins(Box::new(spec.clone()))).await?;
     options.events.event(&Event::Started { step: spec.id.clone(), title: spec.title.clone(), phase: Phase::Remove });
     let began = Instant::now();
-    let context = Context::new(BTreeMap::new(), reporter(spec, options));
+    let needed = spec.needs.iter().filter_map(|id| Some((id.clone(), recorded.get(id)?.clone()))).collect();
+    let context = Context::new(needed, reporter(spec, options));
     let result = match bind.bind(spec) {
         Ok(step) => {
             let limit = options.removal_timeout.unwrap_or(spec.timeout);

@@ -40,6 +40,8 @@ pub(crate) enum Error {
     NoIdentity { path: PathBuf },
     #[error("{} has no kit yet", path.display())]
     NoKit { path: PathBuf },
+    #[error("the cluster does not manage its machines")]
+    MachinesOfUser,
     #[error("{problems} {} wrong", if *problems == 1 { "thing is" } else { "things are" })]
     Unfit { problems: usize },
     #[error("cannot read the journal")]
@@ -68,6 +70,7 @@ impl Error {
             | Self::NoDns { .. }
             | Self::NoIdentity { .. }
             | Self::NoKit { .. }
+            | Self::MachinesOfUser
             | Self::Destroyed { .. }
             | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
@@ -82,6 +85,9 @@ impl Error {
             Self::NoDns { .. } => "'landfall explain dns' says what can stand there",
             Self::NoIdentity { .. } => {
                 "run 'landfall create manifests' first: records carry the infra id, which is minted there"
+            }
+            Self::MachinesOfUser => {
+                "they are yours: install-config.yaml says 'machines: userManaged', or the directory has a kit for you to make them"
             }
             Self::NoKit { .. } => "run 'landfall upi create' first",
             Self::Unfit { .. } => "the lines after 'fix:' put them right; run it again afterwards",

@@ -21,6 +21,8 @@ const STALE: &str = "--regenerate writes them anew and keeps a copy of what was 
 const JOURNAL: &str = "move the journal away; 'landfall destroy cluster' then finds what was created by its mark";
 const PACKET_CREDENTIALS: &str = "METAL_AUTH_TOKEN holds the API key, or a file with api_key that only you can read: \
     ~/.packet/packet-config.yaml, or where PACKET_CONFIG points";
+const POWERVS_CREDENTIALS: &str = "IBMCLOUD_API_KEY holds the API key, or a file with apikey that only you can read: \
+    ~/.powervs/config.json, or where POWERVS_AUTH_FILEPATH points";
 const OVIRT_CREDENTIALS: &str = "the credentials file says ovirt_url, ovirt_username and ovirt_password, and ovirt_cafile unless \
     the system trusts the engine; OVIRT_CONFIG names another file";
 const CONFIG: &str = "'landfall explain PATH' says what a field means and what it may hold";
@@ -53,6 +55,10 @@ fn judge(cause: &(dyn StdError + 'static)) -> Option<Failure> {
         failure(platform_status(error.class()), ovirt_hint(error))
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_packet::Error>() {
         failure(platform_status(error.class()), packet_hint(error))
+    } else if let Some(error) = cause.downcast_ref::<landfall_platform_powervs::Error>() {
+        failure(platform_status(error.class()), None)
+    } else if let Some(error) = cause.downcast_ref::<landfall_wire::ibm_cloud::Error>() {
+        failure(platform_status(error.class()), Some(POWERVS_CREDENTIALS))
     } else if let Some(error) = cause.downcast_ref::<landfall_machines::Error>() {
         failure(platform_status(error.class()), None)
     } else if let Some(error) = cause.downcast_ref::<landfall_platform_powervm::Error>() {

@@ -68,7 +68,8 @@ fn every_question_can_be_answered_with_mistakes_and_steps_back() {
     assert_eq!(ovirt.vnic_profile_id.map(|id| id.to_string()).as_deref(), Some(PROFILE));
     assert_eq!(config.cluster_domain(), "demo.example.com");
     assert!(!String::from_utf8_lossy(&written).contains(PASSWORD));
-    let mode = std::fs::metadata(terminal.credentials()).expect("the credentials were stored").permissions().mode();
+    let mode =
+        std::fs::metadata(terminal.credentials("ovirt")).expect("the credentials were stored").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 

@@ -4,6 +4,7 @@
 //! The definitions that a cluster is given ([`definition()`]) are made from these types, rules included, so what the API
 //! server lets pass is what the controllers can read.
 
+mod certificate_request;
 mod condition;
 mod definition;
 mod health_check;
@@ -14,6 +15,9 @@ mod permissions;
 pub mod provider;
 mod structural;
 
+pub use certificate_request::{
+    CLIENT_SIGNER, CertificateRequest, KubeletRequest, SERVING_SIGNER, Wish, requested_node,
+};
 pub use condition::{Condition, set_condition};
 pub use definition::{Kind, definition};
 pub use health_check::{HealthCheckSpec, HealthCheckStatus, ObjectReference, UnhealthyCondition};
@@ -29,6 +33,10 @@ pub use permissions::permissions;
 pub const GROUP: &str = "machine.openshift.io";
 /// Its version.
 pub const VERSION: &str = "v1beta1";
+/// Namespace of the machine objects of a Kubernetes cluster.
+pub const NAMESPACE: &str = "landfall-system";
+/// Name of the controller's Deployment, service account and Lease.
+pub const CONTROLLER: &str = "landfall-machine-controller";
 /// Label of machines: the infra id of their cluster.
 pub const CLUSTER_LABEL: &str = "machine.openshift.io/cluster-api-cluster";
 /// Label of machines: `master` or `worker`.
@@ -37,6 +45,16 @@ pub const ROLE_LABEL: &str = "machine.openshift.io/cluster-api-machine-role";
 pub const SET_LABEL: &str = "machine.openshift.io/cluster-api-machineset";
 /// Finalizer of machines: the instance on the platform is still to be deleted.
 pub const FINALIZER: &str = "machine.machine.openshift.io";
+/// Hook before the removal of a master: its etcd member has to leave first. Masters take it away.
+pub const ETCD_HOOK: &str = "etcd-member";
+/// Whose hook that is.
+pub const ETCD_HOOK_OWNER: &str = "landfall-node";
+/// Condition of machines that are deleted: nobody's hook holds the drain of the node.
+pub const DRAINABLE: &str = "Drainable";
+/// Condition of machines that are deleted: nobody's hook holds the removal of the instance.
+pub const TERMINABLE: &str = "Terminable";
+/// Why one of them is not so.
+pub const HOOK_PRESENT: &str = "HookPresent";
 /// Annotation of machines that go first when a set shrinks; the second name is what the cluster autoscaler writes.
 pub const DELETE_FIRST: [&str; 2] =
     ["machine.openshift.io/delete-machine", "machine.openshift.io/cluster-api-delete-machine"];

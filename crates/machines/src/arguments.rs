@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{Args, Parser};
 use landfall_platform::{InfraId, MachineProvider};
 use tokio_util::sync::CancellationToken;
 
@@ -79,6 +79,29 @@ impl Arguments {
         };
         let client = connect(access).await?;
         run(client, providers, self.options(), metrics, stop).await
+    }
+
+    /// Runs the controllers as a pod of a simulated cluster, where time goes by faster. `command` is the pod's, `… machines controller …`;
+    /// none if it is that of another program.
+    pub fn simulated(
+        command: &[String],
+        pod: &str,
+        namespace: &str,
+        speed: f64,
+    ) -> Option<Result<Options, clap::Error>> {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            arguments: Arguments,
+        }
+        let own = command.windows(2).position(|words| words == ["machines", "controller"])?;
+        // What the environment of a pod says, the one of this process does not.
+        let said = [format!("--namespace={namespace}"), format!("--identity={pod}")];
+        let words = command[own + 1..].iter().chain(&said);
+        Some(Line::try_parse_from(words).map(|line| {
+            let options = line.arguments.options();
+            Options { pace: options.pace.faster(speed), ..options }
+        }))
     }
 
     fn options(self) -> Options {

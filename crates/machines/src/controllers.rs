@@ -14,7 +14,7 @@ use kube::{Api, Client};
 use landfall_machine_api::MACHINE_ANNOTATION;
 use landfall_platform::{MachineProvider, error_chain};
 use tokio::time::{MissedTickBehavior, interval};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
     Error, Machine, Metrics, Options, approval,
@@ -74,27 +74,34 @@ async fn control(
         manage(&World::new(client, providers, options, metrics), ready, stop).await;
         return Ok(());
     };
-    let mut election = Election::new(client.clone(), &options.namespace, lease);
+    let mut election = Election::new(client.clone(), &options.namespace, lease.clone());
     tokio::select! {
         () = election.lead() => {}
         () = stop.cancelled() => return Ok(()),
     }
     metrics.leads(true);
+    // Who waits to lead is ready to do so. Who leads is ready when all is known that is to be kept.
+    ready.store(false, Ordering::SeqCst);
     tracing::info!(infra_id = %options.infra_id, "leading");
+    let holding = Election::new(client.clone(), &options.namespace, lease.clone());
+    // A task of its own: whatever is worked on, however long a list is that has to be read, the lease is renewed in time.
+    let mut keeping = AbortOnDropHandle::new(tokio::spawn(async move { election.keep().await }));
     let world = World::new(client, providers, options, metrics.clone());
     let outcome = tokio::select! {
-        lost = election.keep() => Err(lost),
-        () = manage(&world, ready, stop) => Ok(()),
+        lost = &mut keeping => Err(lost.unwrap_or(Error::LeaseLost(lease.name))),
+        all_is_done = manage(&world, ready, stop) => Ok(all_is_done),
     };
     metrics.leads(false);
-    if outcome.is_ok() {
-        election.release().await;
+    // What was cut off may still happen. Then the next leader comes when the lease has ended, as after a crash.
+    drop(keeping);
+    if matches!(outcome, Ok(true)) {
+        holding.release().await;
     }
-    outcome
+    outcome.map(drop)
 }
 
-/// Follows the objects and does what they say, until `stop`; then ends what is under way.
-async fn manage(world: &Arc<World>, ready: &AtomicBool, stop: &CancellationToken) {
+/// Follows the objects and does what they say, until `stop`; then ends what is under way. Whether nothing of that can still happen.
+async fn manage(world: &Arc<World>, ready: &AtomicBool, stop: &CancellationToken) -> bool {
     let which = world.options.controllers;
     let working = async {
         known(world).await;
@@ -111,7 +118,7 @@ async fn manage(world: &Arc<World>, ready: &AtomicBool, stop: &CancellationToken
         let requests =
             work(&world.request_queue, 4, &world.metrics, stop, |name| approval::reconcile(Arc::clone(world), name));
         join(join(machines, sets), join(checks, requests)).await;
-        world.operations.end().await;
+        world.operations.end().await
     };
     let following = join_all([
         boxed(follow_machines(world)),
@@ -133,9 +140,9 @@ async fn manage(world: &Arc<World>, ready: &AtomicBool, stop: &CancellationToken
         }),
     ]);
     tokio::select! {
-        () = working => {}
-        () = async { following.await; pending().await } => {}
-        () = look_around(world) => {}
+        all_is_done = working => all_is_done,
+        () = async { following.await; pending().await } => false,
+        () = look_around(world) => false,
     }
 }
 

@@ -12,7 +12,7 @@ pub enum Error {
         attempt: String,
         /// How.
         #[source]
-        source: Box<kube::Error>,
+        source: Box<ApiFailure>,
     },
     /// It is not known how to reach the cluster's API.
     #[error("cannot tell how to reach the cluster: {0}")]
@@ -54,17 +54,39 @@ pub enum Error {
     },
 }
 
+/// How the cluster's API refused or failed: what it answered, for people.
+#[derive(Debug)]
+pub struct ApiFailure(kube::Error);
+
+impl std::fmt::Display for ApiFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            kube::Error::Api(status) if !status.message.is_empty() => write!(f, "{} ({})", status.message, status.code),
+            error => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ApiFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            kube::Error::Api(_) => None,
+            error => error.source(),
+        }
+    }
+}
+
 impl Error {
     /// For `map_err` on calls to the cluster's API.
     pub(crate) fn api(attempt: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
         let attempt = attempt.into();
-        move |source| Self::Api { attempt, source: Box::new(source) }
+        move |source| Self::Api { attempt, source: Box::new(ApiFailure(source)) }
     }
 
     /// What kind of trouble it is.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::Api { source, .. } => match status_code(source) {
+            Self::Api { source, .. } => match status_code(&source.0) {
                 Some(404) => ErrorClass::NotFound,
                 Some(409) => ErrorClass::Locked,
                 Some(401 | 403) => ErrorClass::Auth,
@@ -81,12 +103,12 @@ impl Error {
 
     /// Whether somebody else has changed the object meanwhile: what is known of it is old, and newer is on its way.
     pub(crate) fn is_conflict(&self) -> bool {
-        matches!(self, Self::Api { source, .. } if status_code(source) == Some(409))
+        matches!(self, Self::Api { source, .. } if status_code(&source.0) == Some(409))
     }
 
     /// Whether the object is not there.
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self, Self::Api { source, .. } if status_code(source) == Some(404))
+        matches!(self, Self::Api { source, .. } if status_code(&source.0) == Some(404))
     }
 }
 

@@ -34,12 +34,11 @@ mod serve;
 mod set;
 mod world;
 
-pub use approval::Asked;
 pub use arguments::Arguments;
 pub use connect::{Access, connect};
 pub use controllers::run;
 pub use directory::Directory;
-pub use error::Error;
+pub use error::{ApiFailure, Error};
 pub use metrics::Metrics;
 pub use objects::{Machine, MachineHealthCheck, MachineSet};
 pub use options::{Controllers, LeaseOptions, Options, Pace};

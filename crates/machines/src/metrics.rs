@@ -53,7 +53,11 @@ impl Default for Metrics {
         let (looks, platform_calls, machines) = (Family::default(), Family::default(), Family::default());
         let (listings, fleet, reachable, leads) =
             (Counter::default(), Gauge::default(), Gauge::default(), Gauge::default());
-        let requests = Family::default();
+        let requests: Family<Judged, Counter> = Family::default();
+        // Those who watch a figure should find it before anything has happened.
+        for verdict in ["approved", "left"] {
+            let _known = requests.get_or_create(&Judged { verdict: verdict.to_owned() });
+        }
         registry.register("reconciliations", "Objects that were looked at", looks.clone());
         registry.register("platform_operations", "Machine verbs on the platform", platform_calls.clone());
         registry.register("machines", "Machines by phase", machines.clone());

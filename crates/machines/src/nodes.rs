@@ -11,6 +11,9 @@ use landfall_platform::{MachineProvider, same_provider_id};
 
 use crate::{Machine, cache::Cache, follow::Change};
 
+/// Keys of the taints that keep applications away from masters, the second of them of old clusters.
+const MASTER_TAINTS: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
+
 /// The nodes of the cluster.
 #[derive(Default)]
 pub(crate) struct Nodes {
@@ -46,6 +49,17 @@ impl Nodes {
     pub(crate) fn is_ready(&self, name: &str) -> bool {
         self.cache.get(name).is_some_and(|node| readiness(&node).is_some_and(|(status, _)| status == "True"))
     }
+
+    /// Whether a node is there and takes applications.
+    pub(crate) fn serves(&self, name: &str) -> bool {
+        self.cache.get(name).is_some_and(|node| takes_applications(&node))
+    }
+}
+
+/// Whether applications may run on a node: masters keep them away with a taint, unless the cluster was made without workers.
+fn takes_applications(node: &Node) -> bool {
+    let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
+    !taints.iter().any(|taint| MASTER_TAINTS.contains(&taint.key.as_str()) && taint.effect != "PreferNoSchedule")
 }
 
 /// A node's provider id, if it has one.
@@ -73,4 +87,26 @@ pub(crate) fn condition<'a>(node: &'a Node, kind: &str) -> Option<(&'a str, Time
 
 fn bare(id: &str) -> &str {
     id.split_once("://").map_or(id, |(_, id)| id)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn masters_that_are_tainted_take_no_applications() {
+        let key = "node-role.kubernetes.io/control-plane";
+        for (taints, expected) in [
+            (json!([]), true),
+            (json!([{"key": key, "effect": "NoSchedule"}]), false),
+            (json!([{"key": "node-role.kubernetes.io/master", "effect": "NoExecute"}]), false),
+            (json!([{"key": key, "effect": "PreferNoSchedule"}]), true),
+            (json!([{"key": "gpu", "effect": "NoSchedule"}]), true),
+        ] {
+            let node: Node = serde_json::from_value(json!({"metadata": {}, "spec": {"taints": taints}})).unwrap();
+            assert_eq!(takes_applications(&node), expected, "{taints}");
+        }
+    }
 }

@@ -7,6 +7,9 @@ use std::{
 
 use landfall_platform::InfraId;
 
+/// Between two looks, at the least, where time goes by faster than it does.
+const SHORTEST: Duration = Duration::from_millis(200);
+
 /// How the controllers are run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -70,6 +73,9 @@ pub struct Pace {
     pub operations: usize,
     /// How long an operation on the platform may take before it is begun anew.
     pub operation_timeout: Duration,
+    /// How long after it was sent a request may still have an effect on the platform, answered or not: longer than any client waits for
+    /// an answer. For so long nobody concludes from an instance's absence that it will not come.
+    pub in_flight: Duration,
     /// How long a node may take to be drained; after it the machine is removed all the same.
     pub drain_timeout: Duration,
     /// For how long after it was made a machine may ask for its first certificate.
@@ -85,8 +91,27 @@ impl Default for Pace {
             longest_retry: Duration::from_mins(5),
             operations: 20,
             operation_timeout: Duration::from_mins(45),
+            in_flight: Duration::from_mins(1),
             drain_timeout: Duration::from_mins(20),
             join_window: Duration::from_hours(2),
+        }
+    }
+}
+
+impl Pace {
+    /// The same where time goes by faster, but not so fast that looking would be all that is done.
+    #[must_use]
+    pub fn faster(self, speed: f64) -> Self {
+        let scaled = |duration: Duration| {
+            let scaled = Duration::try_from_secs_f64(duration.as_secs_f64() / speed).unwrap_or(duration);
+            scaled.max(SHORTEST).min(duration)
+        };
+        Self {
+            sync: scaled(self.sync),
+            poll: scaled(self.poll),
+            retry: scaled(self.retry),
+            longest_retry: scaled(self.longest_retry),
+            ..self
         }
     }
 }

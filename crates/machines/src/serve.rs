@@ -25,7 +25,7 @@ use crate::{Error, Metrics};
 #[derive(Clone)]
 pub(crate) struct Vitals {
     pub(crate) metrics: Metrics,
-    /// Whether what is to be followed is known: true from the first moment on for those that wait to lead.
+    /// Whether what is to be followed is known; also true for those that wait to lead.
     pub(crate) ready: Arc<AtomicBool>,
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kube::{Api, Client};
 use landfall_platform::MachineProvider;
+use tokio::time::Instant;
 
 use crate::{
     Machine, MachineHealthCheck, MachineSet, Metrics, Options, cache::Cache, events::Events, machine::Operations,
@@ -12,6 +13,8 @@ use crate::{
 
 /// What all controllers share: what is known, what is to be looked at, and the ways to act.
 pub(crate) struct World {
+    /// Since when this process leads.
+    pub(crate) begun: Instant,
     pub(crate) client: Client,
     pub(crate) options: Options,
     pub(crate) machines: Cache<Machine>,
@@ -43,6 +46,7 @@ impl World {
             platforms: Platforms::new(client.clone(), providers, &options),
             operations: Operations::new(pace.operations),
             expectations: Expectations::default(),
+            begun: Instant::now(),
             client,
             options,
             machines: Cache::default(),

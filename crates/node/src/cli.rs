@@ -16,6 +16,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve the iPXE script to machines that boot from the network.
+    BootScript,
     /// Bring up the cluster on the bootstrap machine, and hand it over to the masters.
     Bootstrap,
     /// Renew the control plane's certificates on a master, and approve those of kubelets.
@@ -34,6 +36,8 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value = "text")]
         output: Output,
     },
+    /// Keep etcd's members like the masters, on a master.
+    Etcd,
     /// Join the cluster.
     Join,
     /// Balance the API of the masters on a master.

@@ -107,12 +107,13 @@ mod tests {
     async fn it_is_reloaded_stopped_and_its_end_is_seen() {
         let dir = tempfile::tempdir().unwrap();
         let (ready, heard) = (dir.path().join("ready"), dir.path().join("heard"));
+        // Not HUP, which a shell does not hear if the tests run under nohup.
         let script =
-            format!("trap 'touch {}' HUP; touch {}; while :; do sleep 0.05; done", heard.display(), ready.display());
-        let mut daemon = Daemon::new("sh", ["-c".to_owned(), script], Signal::HUP);
+            format!("trap 'touch {}' USR1; touch {}; while :; do sleep 0.05; done", heard.display(), ready.display());
+        let mut daemon = Daemon::new("sh", ["-c".to_owned(), script], Signal::USR1);
         daemon.start().await.unwrap();
         let until = async |path: &std::path::Path| {
-            timeout(Duration::from_secs(20), async {
+            timeout(Duration::from_mins(1), async {
                 while !path.exists() {
                     sleep(Duration::from_millis(20)).await;
                 }

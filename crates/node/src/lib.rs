@@ -3,6 +3,7 @@
 //! One room for each thing that a machine does; the program `landfall-node` has a command for each room.
 
 pub mod approval;
+pub mod boot_script;
 pub mod bootstrap;
 pub mod config_server;
 pub mod daemon;
@@ -13,6 +14,7 @@ pub mod etcd;
 pub mod join;
 pub mod kube;
 pub mod kubeadm;
+pub mod listener;
 pub mod load_balancer;
 pub mod machine;
 pub mod network;
@@ -22,7 +24,6 @@ pub mod renewal;
 pub mod stored;
 #[cfg(test)]
 mod testing;
-pub mod tls_listener;
 pub mod vip;
 
 pub use error::Error;

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(command: &Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::BootScript => commands::boot_script::run().await?,
         Command::Bootstrap => commands::bootstrap::run().await?,
         Command::Certificates => commands::certificates::run().await?,
         Command::ConfigServer => commands::config_server::run().await?,
@@ -42,6 +43,7 @@ async fn run(command: &Command) -> anyhow::Result<ExitCode> {
             let well = commands::doctor::run(*output).await?;
             return Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
+        Command::Etcd => commands::etcd::run().await?,
         Command::Join => commands::join::run().await?,
         Command::LoadBalancer => commands::load_balancer::run().await?,
         #[cfg(feature = "controller")]

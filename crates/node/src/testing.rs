@@ -1,9 +1,11 @@
 //! What tests of several rooms share.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use landfall_assets::NodeFacts;
+use landfall_testkit::ControlPlane;
 use serde_json::json;
 
-use crate::machine::Machine;
+use crate::{kube::Access, machine::Machine};
 
 /// Facts of a machine of a role, in the form in which assets write them.
 pub(crate) fn facts(role: &str) -> NodeFacts {
@@ -51,4 +53,21 @@ pub(crate) fn machine(role: &str, name: &str, directory: &std::path::Path) -> Ma
         state: directory.join("state"),
         runtime: directory.join("run"),
     }
+}
+
+/// A real API server, and the administrator's way to it. Blocks until it serves; it ends with the thread that calls.
+pub(crate) fn real_api(directory: &std::path::Path) -> (ControlPlane, Access) {
+    let _installed = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let plane = ControlPlane::start();
+    // The authority inside, as kubeadm writes it.
+    let kubeconfig = plane.kubeconfig_for("admin", Some("system:masters"));
+    let data = format!("certificate-authority-data: {}", STANDARD.encode(plane.authority()));
+    let lines = kubeconfig.lines().map(|line| match line.find("certificate-authority:") {
+        Some(at) => format!("{}{data}\n", &line[..at]),
+        None => format!("{line}\n"),
+    });
+    let path = directory.join("admin.conf");
+    std::fs::write(&path, lines.collect::<String>()).unwrap();
+    let access = Access::only(&machine("master", "demo-x7k2p-master-0", directory), &path, false);
+    (plane, access)
 }

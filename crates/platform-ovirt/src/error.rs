@@ -3,6 +3,7 @@
 use std::{fmt, io, path::PathBuf, time::Duration};
 
 use landfall_platform::{ErrorClass, StepError};
+use landfall_wire::ImageError;
 
 use crate::client::EngineUrl;
 
@@ -282,6 +283,16 @@ impl Error {
         match self {
             Self::Exchange { source, .. } => matches!(**source, Wire::Certificate { .. } | Wire::Roots(_)),
             _ => false,
+        }
+    }
+}
+
+impl From<ImageError> for Error {
+    fn from(error: ImageError) -> Self {
+        match error {
+            ImageError::Unusable { image, reason } => Self::Image { image, reason },
+            ImageError::Download { image, source } => Self::Download { image, source },
+            ImageError::File { attempt, path, source } => Self::File { attempt, path, source },
         }
     }
 }

@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! tag ─────────────┐
-//! affinity groups ─┼─► bootstrap, masters, workers
+//! affinity groups ─┼─► bootstrap, masters
 //! template ────────┘
 //! ```
+//! Workers are none of it: sets of machines in the cluster make them.
 //! The template is a step only if an image is given; one that exists already is used and left alone.
 
 use landfall_config::{
-    InstallConfig, MachinePool, Role, Size as PoolSize,
+    InstallConfig, Role, Size as PoolSize,
     ovirt::{self, AutoPinningPolicy, DiskFormat, Image, VmType},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
-use landfall_platform::{InfraId, StepId, StepSpec};
+use landfall_platform::{InfraId, Stage, StepId, StepSpec, bootstrap_step};
 
 use crate::{
     machines::{Size, Vm},
@@ -45,20 +46,6 @@ pub struct Facts {
     pub vnic_profile_id: Option<String>,
 }
 
-/// Whether the bootstrap machine is wanted: it is until the control plane has moved to the masters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The control plane is on the bootstrap machine, or nowhere yet.
-    Bootstrapping,
-    /// The control plane is on the masters.
-    Pivoted,
-}
-
-/// The id of the step that makes the bootstrap machine.
-pub fn bootstrap_step() -> StepId {
-    "vm/bootstrap".into()
-}
-
 /// The plan of a cluster.
 pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: Stage) -> Result<Plan, PlanError> {
     let platform = config.platform.ovirt().expect("only clusters on oVirt are planned here");
@@ -77,12 +64,7 @@ pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: St
         builder.step(planner.bootstrap());
     }
     for number in 0..config.control_plane.replicas {
-        builder.step(planner.machine(&config.control_plane, Role::Master, number));
-    }
-    for pool in &config.compute {
-        for number in 0..pool.replicas {
-            builder.step(planner.machine(pool, Role::Worker, number));
-        }
+        builder.step(planner.master(number));
     }
     builder.build()
 }
@@ -162,17 +144,18 @@ impl Planner<'_> {
             high_availability: false,
             affinity_groups: Vec::new(),
             ignition: "bootstrap.ign".to_owned(),
-            ..self.vm(&self.config.control_plane, Role::Master, 0)
+            ..self.vm(0)
         };
         self.vm_step(bootstrap_step().as_str(), vm)
     }
 
-    fn machine(&self, pool: &MachinePool, role: Role, number: u32) -> StepSpec {
-        self.vm_step(&format!("vm/{}-{number}", pool.name), self.vm(pool, role, number))
+    fn master(&self, number: u32) -> StepSpec {
+        self.vm_step(&format!("vm/{}-{number}", self.config.control_plane.name), self.vm(number))
     }
 
-    fn vm(&self, pool: &MachinePool, role: Role, number: u32) -> Vm {
-        let resolved = self.config.ovirt_pool(pool, role);
+    fn vm(&self, number: u32) -> Vm {
+        let pool = &self.config.control_plane;
+        let resolved = self.config.ovirt_pool(pool, Role::Master);
         // A group that the user did not declare is one that exists in the engine under the name as given.
         let engine_name = |name: &String| {
             let declared = self.declared.iter().any(|group| group.name == *name);
@@ -206,10 +189,10 @@ impl Planner<'_> {
             }),
             hugepages: resolved.hugepages,
             pinned: resolved.auto_pinning_policy == AutoPinningPolicy::ResizeAndPin,
-            high_availability: role == Role::Master,
+            high_availability: true,
             affinity_groups: resolved.affinity_groups.iter().map(engine_name).collect(),
             tag: self.mark.infra_id().to_string(),
-            ignition: format!("{}.ign", role.name()),
+            ignition: format!("{}.ign", Role::Master.name()),
         }
     }
 
@@ -241,18 +224,7 @@ pub(crate) fn image_name(mark: &Mark) -> String {
 
 /// The groups that a cluster has of its own: those that the user declares, or one for each role.
 pub(crate) fn declared_groups(platform: &ovirt::Platform) -> Vec<ovirt::AffinityGroup> {
-    platform.affinity_groups.clone().unwrap_or_else(one_group_for_each_role)
-}
-
-fn one_group_for_each_role() -> Vec<ovirt::AffinityGroup> {
-    [(Role::Master, 5), (Role::Worker, 3)]
-        .map(|(role, priority)| ovirt::AffinityGroup {
-            name: ovirt::AffinityGroup::built_in_name(role).to_owned(),
-            priority,
-            description: None,
-            enforcing: None,
-        })
-        .into()
+    platform.affinity_groups.clone().unwrap_or_else(ovirt::AffinityGroup::built_in)
 }
 
 fn group_step(name: &str) -> StepId {

@@ -8,7 +8,6 @@ use landfall_platform::{
 };
 use landfall_wire::{Limits, Trust};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::{Client, Machines, Size, Vm, client::EngineUrl, site::Site};
@@ -50,23 +49,14 @@ impl MachineProvider for Provider {
     }
 
     fn machine(&self, wanted: &WantedMachine<'_>) -> Result<Value, StepError> {
-        let invalid = |reason: String| StepError::new(ErrorClass::Invalid, reason);
-        let WantedMachine { name, infra_id, .. } = wanted;
-        if !name.strip_prefix(infra_id.as_str()).is_some_and(|rest| rest.starts_with('-')) {
-            // The fleet of a cluster is listed by this prefix, in one call.
-            return Err(invalid(format!(
-                "the name {name} does not begin with {infra_id}-, as names of machines on oVirt do"
-            )));
-        }
-        let spec = OvirtMachineProviderSpec::deserialize(wanted.provider_spec)
-            .map_err(|error| invalid(format!("the provider spec of {name} is not understood: {error}")))?;
-        let vm = vm(wanted, spec).map_err(invalid)?;
+        wanted.suffix()?;
+        let vm = vm(wanted, wanted.spec()?).map_err(|reason| wanted.invalid(reason))?;
         Ok(serde_json::to_value(vm).expect("a machine has string keys only"))
     }
 }
 
 /// The machine that a provider spec describes. Fields that the existing machine provider leaves empty count as not given.
-fn vm(wanted: &WantedMachine<'_>, spec: OvirtMachineProviderSpec) -> Result<Vm, String> {
+fn vm(wanted: &WantedMachine<'_>, spec: OvirtMachineProviderSpec) -> Result<Vm, &'static str> {
     let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
     let size = match (filled(spec.instance_type_id), spec.cpu, spec.memory_mb) {
         (Some(id), ..) => Size::InstanceType(id),
@@ -78,14 +68,11 @@ fn vm(wanted: &WantedMachine<'_>, spec: OvirtMachineProviderSpec) -> Result<Vm, 
             guaranteed_memory_mib: spec.guaranteed_memory_mb.filter(|&mib| mib > 0).unwrap_or(memory_mib),
         },
         _ => {
-            return Err(format!(
-                "the provider spec of {} gives neither instance_type_id nor cpu and memory_mb",
-                wanted.name
-            ));
+            return Err("gives neither instance_type_id nor cpu and memory_mb");
         }
     };
     if spec.network_interfaces.len() > 1 {
-        return Err(format!("the provider spec of {} gives more than one network interface", wanted.name));
+        return Err("gives more than one network interface");
     }
     Ok(Vm {
         name: wanted.name.to_owned(),
@@ -111,6 +98,7 @@ fn vm(wanted: &WantedMachine<'_>, spec: OvirtMachineProviderSpec) -> Result<Vm, 
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize as _;
     use serde_json::json;
 
     use super::*;

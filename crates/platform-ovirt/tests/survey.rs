@@ -4,12 +4,13 @@ use std::{os::unix::fs::PermissionsExt, sync::Arc};
 
 use landfall_platform::{
     Environment,
-    survey::{Answer, Answers, Survey as _, SurveyError, conduct},
+    survey::{Answers, Survey as _, SurveyError, conduct},
 };
 use landfall_platform_ovirt::{CredentialsFile, Survey};
 use landfall_testkit::{
-    Authority, HttpsServer, ScriptedPrompter,
+    Authority, HttpsServer, ScriptedPrompter, ScriptedSurvey,
     Step::{self, Abort, Back, Enter, Type},
+    hold_survey,
     ovirt_engine::{self as engine, CLUSTER, FAST_PROFILE, Knobs, PASSWORD, PROFILE, STORAGE},
 };
 use landfall_wire::{Limits, Trust};
@@ -19,31 +20,10 @@ use tempfile::TempDir;
 
 type Script = Vec<(&'static str, Step)>;
 
-/// One survey and what came of it.
-struct Outcome {
-    result: Result<Value, SurveyError>,
-    machine_network: Option<String>,
-    transcript: String,
-    stored: bool,
-}
-
-async fn survey(home: &TempDir, given: &[(&'static str, &str)], script: Script) -> Outcome {
+async fn survey(home: &TempDir, given: &[(&'static str, &str)], script: Script) -> ScriptedSurvey {
     let environment: Environment = [("HOME", home.path().as_os_str())].into_iter().collect();
     let mut survey = Survey::new(&environment, Limits::default()).expect("the credentials file can be read");
-    let mut prompter = ScriptedPrompter::new(script);
-    let mut answers = Answers::default();
-    for (key, value) in given {
-        answers.give(key, Answer::Text((*value).to_owned()));
-    }
-    let result = conduct(&mut prompter, &mut survey, &mut answers).await;
-    assert_eq!(prompter.remaining(), 0, "{}", prompter.transcript());
-    let machine_network = survey.machine_network(&answers).await;
-    let stored = match &result {
-        Ok(()) => survey.store_credentials(&answers).expect("the credentials can be stored").is_some(),
-        Err(_) => false,
-    };
-    let transcript = prompter.transcript().to_owned();
-    Outcome { result: result.map(|()| survey.section(&answers)), machine_network, transcript, stored }
+    hold_survey(&mut survey, given, script).await
 }
 
 /// The address, as a script wants it.
@@ -94,7 +74,7 @@ async fn the_whole_survey_chooses_from_what_the_engine_has() {
     let (home, server) = (home(), engine::start(Arc::default()).await);
     let outcome = survey(&home, &[], [login(&server), placement()].concat()).await;
     let transcript = &outcome.transcript;
-    assert_eq!(outcome.result.unwrap(), section(), "{transcript}");
+    assert_eq!(outcome.section.unwrap(), section(), "{transcript}");
     assert_eq!(outcome.machine_network.as_deref(), Some("192.0.2.0/24"));
     for shown in [
         "subject  CN=engine.example.com.12345, O=Test",
@@ -149,7 +129,7 @@ async fn several_vnic_profiles_are_a_question_and_none_is_a_reason_to_go_back() 
         ("Operating system", Type("belongs to the distribution")),
     ];
     let outcome = survey(&home, &[], [login(&server), choices].concat()).await;
-    let section = outcome.result.unwrap();
+    let section = outcome.section.unwrap();
     assert_eq!(section["vnicProfileID"], FAST_PROFILE);
     assert!(section.get("image").is_none(), "{section}");
     assert!(outcome.transcript.contains("! network empty has no vNIC profile"), "{}", outcome.transcript);
@@ -168,7 +148,7 @@ async fn a_network_without_addresses_of_hosts_gives_no_default() {
     ];
     let outcome = survey(&home, &[], [login(&server), choices].concat()).await;
     assert_eq!(outcome.machine_network, None);
-    assert_eq!(outcome.result.unwrap()["image"], json!({"disk": "https://example.com/fcos.qcow2"}));
+    assert_eq!(outcome.section.unwrap()["image"], json!({"disk": "https://example.com/fcos.qcow2"}));
     assert!(outcome.transcript.contains("# must be a URL that begins with http"), "{}", outcome.transcript);
 }
 
@@ -182,7 +162,7 @@ async fn what_was_given_is_not_asked() {
     ];
     let outcome = survey(&home, &given, [login(&server), vec![("Storage domain", Enter)]].concat()).await;
     assert_eq!(
-        outcome.result.unwrap(),
+        outcome.section.unwrap(),
         json!({"ovirt_storage_domain_id": STORAGE, "vnicProfileID": PROFILE}),
         "{}",
         outcome.transcript
@@ -205,7 +185,7 @@ async fn three_wrong_passwords_end_the_survey() {
     script.pop();
     script.extend([("Password", Type("wrong")), ("Password", Type("wronger")), ("Password", Type("wrongest"))]);
     let outcome = survey(&home, &[], script).await;
-    let SurveyError::Platform { platform: "ovirt", source } = outcome.result.unwrap_err() else {
+    let SurveyError::Platform { platform: "ovirt", source } = outcome.section.unwrap_err() else {
         panic!("another error")
     };
     let said = source.to_string();
@@ -230,7 +210,7 @@ async fn a_wrong_user_can_be_mended_by_going_back() {
     let outcome = survey(&home, &[], [script, placement()].concat()).await;
     assert!(outcome.transcript.contains("# a user name has a profile, as in admin@internal"));
     assert!(outcome.transcript.contains("? Engine user (root@internal)\n"), "the earlier answer is offered");
-    assert_eq!(outcome.result.unwrap(), section());
+    assert_eq!(outcome.section.unwrap(), section());
 }
 
 #[tokio::test]
@@ -258,7 +238,7 @@ async fn going_back_over_several_questions_offers_the_earlier_answers() {
     );
     // The network of the other cluster does not exist here, so the usual one is marked.
     assert!(transcript.contains("? Network apps | empty | [ovirtmgmt"), "{transcript}");
-    assert_eq!(outcome.result.unwrap()["ovirt_cluster_id"], CLUSTER);
+    assert_eq!(outcome.section.unwrap()["ovirt_cluster_id"], CLUSTER);
 }
 
 #[tokio::test]
@@ -286,7 +266,7 @@ async fn a_refused_ca_is_not_trusted_and_a_file_can_take_its_place() {
     ];
     let outcome = survey(&home, &[], [script, placement()].concat()).await;
     let transcript = &outcome.transcript;
-    assert_eq!(outcome.result.unwrap(), section());
+    assert_eq!(outcome.section.unwrap(), section());
     assert_eq!(transcript.matches("this CA did not issue the certificate").count(), 2, "{transcript}");
     assert!(transcript.contains("/nonexistent/ca.pem cannot be read"), "{transcript}");
     assert!(transcript.contains("it holds no certificate"), "{transcript}");
@@ -317,7 +297,7 @@ async fn an_engine_out_of_reach_can_be_left_aside() {
     let outcome = survey(&home, &[], script).await;
     let mut expected = section();
     expected.as_object_mut().unwrap().shift_remove("vnicProfileID");
-    assert_eq!(outcome.result.unwrap(), expected, "{}", outcome.transcript);
+    assert_eq!(outcome.section.unwrap(), expected, "{}", outcome.transcript);
     assert!(outcome.transcript.contains("no connection to https://127.0.0.1"), "{}", outcome.transcript);
     assert!(outcome.transcript.contains("# must be an id of the engine"), "{}", outcome.transcript);
     assert_eq!(outcome.machine_network, None);
@@ -374,14 +354,14 @@ async fn a_web_server_that_is_no_engine_is_recognised() {
 #[tokio::test]
 async fn stored_credentials_are_offered_and_left_as_they_are() {
     let (home, server) = (home(), engine::start(Arc::default()).await);
-    survey(&home, &[], [login(&server), placement()].concat()).await.result.unwrap();
+    survey(&home, &[], [login(&server), placement()].concat()).await.section.unwrap();
     let file = credentials(&home);
     let before = std::fs::read(file.path()).unwrap();
     std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
 
     let script = [vec![("oVirt engine and user", Enter)], placement()].concat();
     let outcome = survey(&home, &[], script).await;
-    assert_eq!(outcome.result.unwrap(), section());
+    assert_eq!(outcome.section.unwrap(), section());
     assert!(!outcome.stored);
     assert_eq!(std::fs::read(file.path()).unwrap(), before);
     assert!(outcome.transcript.contains("others may read it (mode 0644)"), "{}", outcome.transcript);
@@ -389,7 +369,7 @@ async fn stored_credentials_are_offered_and_left_as_they_are() {
     drop(server);
     let script =
         vec![("oVirt engine and user", Enter), ("cannot be reached", Type("Continue")), ("oVirt cluster", Abort)];
-    survey(&home, &[], script).await.result.unwrap_err();
+    survey(&home, &[], script).await.section.unwrap_err();
 }
 
 #[tokio::test]
@@ -413,7 +393,7 @@ async fn stored_credentials_that_fail_can_be_replaced() {
         ("Password", Type(PASSWORD)),
     ];
     let outcome = survey(&home, &[], [script, placement()].concat()).await;
-    assert_eq!(outcome.result.unwrap(), section());
+    assert_eq!(outcome.section.unwrap(), section());
     assert!(outcome.transcript.contains("says not to verify the engine's certificate"), "{}", outcome.transcript);
     assert!(outcome.transcript.contains("the stored credentials cannot be used"), "{}", outcome.transcript);
     let text = std::fs::read_to_string(file.path()).unwrap();

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     Error, Mark, Site,
     plan::elastic,
-    steps::{Addresses, Desired, Network, ProjectStep},
+    steps::{Addresses, Desired, Network, ProjectStep, SshKeyStep},
 };
 
 /// How long the removal of something that was found may take.
@@ -55,6 +55,12 @@ impl Discovery {
                     tags: Vec::new(),
                 };
                 rest.push(found(id, title, "addresses", needs.clone(), &Desired::Addresses(desired)));
+            }
+            let own_keys = mark.name("key-");
+            for key in client.ssh_keys(&project).await?.into_iter().filter(|key| key.label.starts_with(&own_keys)) {
+                let (id, title) = (format!("ssh-key/{}", key.label), format!("SSH key {}", key.label));
+                let desired = SshKeyStep { label: key.label, key: String::new() };
+                rest.push(found(id.into(), title, "ssh-key", needs.clone(), &Desired::SshKey(desired)));
             }
             for network in client.virtual_networks(&project).await?.into_iter().filter(|net| mark.is_on(&net.tags)) {
                 let name = Mark::name_in(&network.tags).unwrap_or_default().to_owned();

@@ -80,9 +80,11 @@ pub enum Error {
     /// There is no place for the credentials.
     #[error("the credentials file cannot be found because neither PACKET_CONFIG nor HOME is set")]
     NoHome,
-    /// A file could not be read.
-    #[error("reading {} failed", .path.display())]
+    /// A file could not be read or written.
+    #[error("{attempt} {} failed", .path.display())]
     File {
+        /// What was attempted: `reading`, `writing`.
+        attempt: &'static str,
         /// Which file.
         path: PathBuf,
         /// Why.
@@ -94,14 +96,6 @@ pub enum Error {
         /// Which file.
         path: PathBuf,
         /// What is wrong, without the contents, which are secret.
-        reason: String,
-    },
-    /// What machines are to fetch is not where they look.
-    #[error("{url} does not serve what the machines need: {reason}")]
-    Assets {
-        /// Where.
-        url: String,
-        /// What is wrong.
         reason: String,
     },
 }
@@ -165,7 +159,7 @@ impl Error {
             Self::Fault { fault, .. } => fault.class(),
             Self::Capacity { .. } => ErrorClass::Capacity,
             Self::Preparing { .. } => ErrorClass::Locked,
-            Self::Failed { .. } | Self::Assets { .. } => ErrorClass::Transient,
+            Self::Failed { .. } => ErrorClass::Transient,
             Self::Missing { .. } => ErrorClass::NotFound,
             Self::Foreign { .. }
             | Self::State { .. }
@@ -174,6 +168,17 @@ impl Error {
             | Self::File { .. }
             | Self::Format { .. } => ErrorClass::Invalid,
         }
+    }
+
+    /// The error and its causes in one line.
+    pub fn chain(&self) -> String {
+        landfall_platform::error_chain(self)
+    }
+
+    /// Whether nothing vouches for the API's certificate.
+    pub fn is_untrusted(&self) -> bool {
+        use landfall_wire::Error as Wire;
+        matches!(self, Self::Exchange { source, .. } if matches!(**source, Wire::Certificate { .. } | Wire::Roots(_)))
     }
 
     /// How long the API asks to wait before the next attempt.

@@ -13,36 +13,23 @@ use landfall_config::{
     packet::{self, AddressKind, Endpoint, Location, Os},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
-use landfall_platform::{InfraId, StepId, StepSpec};
+use landfall_platform::{InfraId, Stage, StepId, StepSpec, bootstrap_step};
 
 use crate::{
     Mark,
     machines::{Candidate, Device, Price},
-    steps::{Addresses, Desired, Led, Network, ProjectStep, Target},
+    steps::{Addresses, Desired, Led, Network, ProjectStep, SshKeyStep, Target},
 };
 
-/// Machines that are asked for at once.
-const MACHINES_AT_ONCE: usize = 32;
+/// Machines that are made at once. Each costs one request and then minutes of waiting, which all share one listing for: fewer at
+/// once would make a large cluster wait for several rounds of provisioning.
+const MACHINES_AT_ONCE: usize = 256;
 
 /// What was found out before planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The place that has servers for the control plane.
     pub location: Location,
-}
-
-/// Whether the bootstrap machine is wanted: it is until the control plane has moved to the masters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The control plane is on the bootstrap machine, or nowhere yet.
-    Bootstrapping,
-    /// The control plane is on the masters.
-    Pivoted,
-}
-
-/// The id of the step that makes the bootstrap machine.
-pub fn bootstrap_step() -> StepId {
-    "vm/bootstrap".into()
 }
 
 /// The step whose output `addresses` says where the API is while an installation runs; none if that is known beforehand.
@@ -126,6 +113,10 @@ impl Planner<'_> {
         });
         let needs: Vec<StepId> = project.iter().map(|step| step.id.clone()).collect();
         let mut steps: Vec<StepSpec> = project.into_iter().collect();
+        for (label, key) in self.own_ssh_keys() {
+            let (id, title) = (format!("ssh-key/{label}"), format!("SSH key {label}"));
+            steps.push(self.step(&id, title, "ssh-key", needs.clone(), &Desired::SshKey(SshKeyStep { label, key })));
+        }
         for network in self.platform.virtual_networks.iter().filter(|network| network.id.is_none()) {
             let desired = Network {
                 name: network.name.clone(),
@@ -157,6 +148,13 @@ impl Planner<'_> {
             }
         }
         steps
+    }
+
+    /// Keys that are added to the project, by what they are called.
+    fn own_ssh_keys(&self) -> Vec<(String, String)> {
+        let keys = self.config.ssh_key.as_deref().filter(|_| self.platform.project_ssh_keys).unwrap_or_default();
+        let keys = keys.lines().map(str::trim).filter(|key| !key.is_empty()).enumerate();
+        keys.map(|(number, key)| (self.mark.name(&format!("key-{number}")), key.to_owned())).collect()
     }
 
     fn addresses(
@@ -199,19 +197,22 @@ impl Planner<'_> {
 
     fn device(&self, pool: &MachinePool, number: u32, is_master: bool) -> Device {
         let settings = self.config.packet_pool(pool);
+        let is_first = self.config.compute.first().is_some_and(|first| first.name == pool.name) && number == 0;
+        // One worker must be where the address of the ingress is.
+        let is_fixed = is_master || is_first && leads_addresses(self.config, self.platform);
         let name = format!("{}-{number}", pool.name);
         Device {
             name: self.mark.name(&name),
             ignition: if is_master { "master.ign" } else { "worker.ign" }.to_owned(),
-            ..self.with_settings(&settings, &name, is_master)
+            ..self.with_settings(&settings, &name, is_fixed)
         }
     }
 
-    fn with_settings(&self, settings: &PacketPool, name: &str, control_plane: bool) -> Device {
-        // What takes the API's address must be where the address is; others may go where there are servers.
+    fn with_settings(&self, settings: &PacketPool, name: &str, is_fixed: bool) -> Device {
+        // What takes an address must be where the address is; others may go where there are servers.
         let chosen = std::iter::once(self.facts.location.clone());
         let others = self.platform.locations().into_iter().filter(|other| *other != self.facts.location);
-        let locations: Vec<Location> = if control_plane { chosen.collect() } else { chosen.chain(others).collect() };
+        let locations: Vec<Location> = if is_fixed { chosen.collect() } else { chosen.chain(others).collect() };
         let candidates = locations.iter().flat_map(|location| {
             settings.plans.iter().map(|plan| Candidate { location: location.clone(), plan: plan.clone() })
         });
@@ -221,6 +222,7 @@ impl Planner<'_> {
             (None, ids) => Price::Reserved(ids.to_vec()),
         };
         let networks = self.platform.virtual_networks.iter();
+        let given = self.platform.console_ssh_keys.iter().map(ToString::to_string);
         Device {
             name: String::new(),
             candidates: candidates.collect(),
@@ -234,7 +236,8 @@ impl Planner<'_> {
             billing_cycle: self.platform.billing_cycle.name().to_owned(),
             public_ipv4: settings.public_ipv4,
             public_ipv6: self.platform.ipv6,
-            ssh_keys: self.platform.console_ssh_keys.iter().map(ToString::to_string).collect(),
+            ssh_keys: given.chain(self.own_ssh_keys().into_iter().map(|(label, _)| label)).collect(),
+            users: self.platform.console_users.iter().map(ToString::to_string).collect(),
             virtual_networks: networks
                 .map(|net| net.id.map_or_else(|| net.name.clone(), |id| id.to_string()))
                 .collect(),
@@ -250,7 +253,7 @@ impl Planner<'_> {
 
     /// Where elastic addresses are led: first to the bootstrap machine, then to a master; that of the ingress to a worker.
     fn led(&self, stage: Stage) -> Vec<StepSpec> {
-        if self.config.endpoint_holder() != EndpointHolder::Platform || self.platform.endpoint != Endpoint::Eip {
+        if !leads_addresses(self.config, self.platform) {
             return Vec::new();
         }
         let (masters, workers): (Vec<_>, Vec<_>) = self.pools().partition(|(_, is_master)| *is_master);
@@ -301,6 +304,11 @@ impl Planner<'_> {
             desired: serde_json::to_value(desired).expect("what a step makes has string keys only"),
         }
     }
+}
+
+/// Whether the platform leads an address to one machine at a time.
+pub(crate) fn leads_addresses(config: &InstallConfig, platform: &packet::Platform) -> bool {
+    config.endpoint_holder() == EndpointHolder::Platform && platform.endpoint == Endpoint::Eip
 }
 
 /// The step that reserves an elastic address.

@@ -1,4 +1,4 @@
-//! Packet for the machine controller: its provider specs, the Secret with its credentials, and the address of the API.
+//! Packet for the machine controller: its provider specs, the Secret with its credentials, and the addresses of API and ingress.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -10,14 +10,13 @@ use landfall_platform::{
 };
 use landfall_wire::{Limits, Trust};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::{
     Client, Error, Machines, Mark, Project, Site,
     credentials::API,
     machines::{Candidate, Device, Price},
-    steps::lead,
+    steps::{is_beside, lead},
 };
 
 /// Packet for the machine controller.
@@ -31,6 +30,10 @@ impl MachineProvider for Provider {
 
     fn schemes(&self) -> &'static [&'static str] {
         &["equinixmetal", "packet"]
+    }
+
+    fn allows_doubles(&self) -> bool {
+        true
     }
 
     fn connect(
@@ -49,23 +52,23 @@ impl MachineProvider for Provider {
         let project = value("project_id").map_or(Project::Own, |id| Project::Given(id.to_owned()));
         let client = Client::new(api, &trust, Limits::default(), key.into())?;
         let site = Site::new(Arc::new(client), infra_id, project, interval);
-        let given = value("api_address").map(str::parse).transpose();
-        let given = given.map_err(|_| wrong("api_address", "has an unusable"))?;
+        let given = |key: &str| {
+            let address = value(key).map(str::parse::<IpAddr>).transpose();
+            address.map_err(|_| wrong(key, "has an unusable"))
+        };
+        let (api, ingress) = (given("api_address")?, given("ingress_address")?);
         let endpoint = (value("endpoint") == Some("eip"))
-            .then(|| Arc::new(ElasticAddress { site: site.clone(), given }) as Arc<dyn Endpoint>);
+            .then(|| Arc::new(ElasticAddresses { site: site.clone(), api, ingress }) as Arc<dyn Endpoint>);
         let machines = Arc::new(Machines { site, script_url: None });
         Ok(Connection { machines, endpoint })
     }
 
     fn machine(&self, wanted: &WantedMachine<'_>) -> Result<Value, StepError> {
-        let invalid = |reason: String| StepError::new(ErrorClass::Invalid, reason);
-        let WantedMachine { name, infra_id, .. } = wanted;
-        let spec = PacketMachineProviderSpec::deserialize(wanted.provider_spec)
-            .map_err(|error| invalid(format!("the provider spec of {name} is not understood: {error}")))?;
+        let spec: PacketMachineProviderSpec = wanted.spec()?;
         let metros = spec.metros.iter().cloned().map(Location::Metro);
         let locations: Vec<Location> = metros.chain(spec.facilities.iter().cloned().map(Location::Facility)).collect();
         if locations.is_empty() || spec.machine_types.is_empty() {
-            return Err(invalid(format!("the provider spec of {name} names no place or no machine type")));
+            return Err(wanted.invalid("names no place or no machine type"));
         }
         let candidates = locations.iter().flat_map(|location| {
             spec.machine_types.iter().map(|plan| Candidate { location: location.clone(), plan: plan.clone() })
@@ -75,19 +78,19 @@ impl MachineProvider for Provider {
             (None, true) => Price::OnDemand,
             (None, false) => Price::Reserved(spec.hardware_reservation_ids),
         };
-        let mark = Mark::new((*infra_id).clone());
-        let suffix = name.strip_prefix(&mark.name("")).unwrap_or(name);
+        let mark = Mark::new(wanted.infra_id.clone());
         let device = Device {
-            name: (*name).to_owned(),
+            name: wanted.name.to_owned(),
             candidates: candidates.collect(),
             price,
             os: spec.os,
             script_url: spec.ipxe_script_url,
-            tags: mark.tags(suffix, &spec.tags),
+            tags: mark.tags(wanted.suffix()?, &spec.tags),
             billing_cycle: spec.billing_cycle.unwrap_or_else(|| "hourly".to_owned()),
             public_ipv4: spec.public_ipv4,
             public_ipv6: spec.ipv6,
             ssh_keys: spec.ssh_keys,
+            users: spec.users,
             virtual_networks: spec.virtual_networks,
             bgp: spec.bgp,
             ignition: format!("{}.ign", wanted.role),
@@ -96,37 +99,52 @@ impl MachineProvider for Provider {
     }
 }
 
-/// The elastic address of the API, which leads to one master at a time.
-struct ElasticAddress {
+/// The elastic addresses of API and ingress, each of which leads to one machine at a time.
+struct ElasticAddresses {
     site: Site,
     /// One that the user has; nothing is the cluster's own.
-    given: Option<IpAddr>,
+    api: Option<IpAddr>,
+    ingress: Option<IpAddr>,
+}
+
+impl ElasticAddresses {
+    /// Leaves an address where it is if that is one of the machines, else leads it to the first of them that it can lead to.
+    async fn keep(&self, name: &str, given: Option<IpAddr>, machines: &[Machine]) -> Result<(), Error> {
+        let project = self.site.project().await?;
+        let blocks = self.site.client.blocks(&project).await?;
+        let block = blocks.into_iter().find(|block| match given {
+            Some(given) => block.network == given,
+            None => self.site.mark.is_on(&block.tags) && Mark::name_in(&block.tags) == Some(name),
+        });
+        let object = format!("the address of the {}", if name == "api" { "API" } else { name });
+        let Some(block) = block else { return Err(Error::Missing { object, api: self.site.client.host() }) };
+        let holder = block.assignments.first().map(|assignment| assignment.assigned_to.id());
+        if machines.iter().any(|machine| Some(machine.id.as_str()) == holder) {
+            return Ok(());
+        }
+        let devices = self.site.devices().await?;
+        let is_near = |machine: &&Machine| devices.iter().any(|own| own.id == machine.id && is_beside(&block, own));
+        match machines.iter().find(is_near) {
+            Some(machine) => lead(&self.site, &block, &machine.id).await,
+            None => Err(Error::State { object, state: "in a metro where no healthy machine is".to_owned() }),
+        }
+    }
 }
 
 #[async_trait]
-impl Endpoint for ElasticAddress {
+impl Endpoint for ElasticAddresses {
     async fn lead_to(&self, masters: &[Machine]) -> Result<(), StepError> {
-        let project = self.site.project().await?;
-        let blocks = self.site.client.blocks(&project).await?;
-        let block = blocks.into_iter().find(|block| match self.given {
-            Some(given) => block.network == given,
-            None => self.site.mark.is_on(&block.tags) && Mark::name_in(&block.tags) == Some("api"),
-        });
-        let missing = || Error::Missing { object: "the address of the API".to_owned(), api: self.site.client.host() };
-        let block = block.ok_or_else(missing)?;
-        let holder = block.assignments.first().map(|assignment| assignment.assigned_to.id());
-        if masters.iter().any(|master| Some(master.id.as_str()) == holder) {
-            return Ok(());
-        }
-        match masters.first() {
-            Some(master) => Ok(lead(&self.site, &block, &master.id).await?),
-            None => Ok(()),
-        }
+        Ok(self.keep("api", self.api, masters).await?)
+    }
+
+    async fn lead_ingress_to(&self, serving: &[Machine]) -> Result<(), StepError> {
+        Ok(self.keep("ingress", self.ingress, serving).await?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize as _;
     use serde_json::json;
 
     use super::*;

@@ -71,7 +71,7 @@ impl Site {
 
     /// The device with a name, as it is now.
     pub(crate) async fn device(&self, name: &str) -> Result<Option<client::Device>, Error> {
-        Ok(self.devices().await?.iter().find(|device| is(device, name)).cloned())
+        Ok(self.devices().await?.iter().find(|device| device.hostname == name).cloned())
     }
 
     /// Waits until a device, or that there is none, is as wanted. `judge` says so, or that it never will be.
@@ -80,7 +80,13 @@ impl Site {
         name: &str,
         mut judge: impl FnMut(Option<&client::Device>) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        let judge = |all: &[client::Device]| judge(all.iter().find(|device| is(device, name)));
+        let judge = |all: &[client::Device]| judge(all.iter().find(|device| device.hostname == name));
+        self.devices.wait(|| self.list(), judge).await
+    }
+
+    /// Waits until these devices are gone. Another with the name of one of them may have been made meanwhile.
+    pub(crate) async fn wait_until_gone(&self, ids: &[&str]) -> Result<(), Error> {
+        let judge = |all: &[client::Device]| Ok(all.iter().all(|device| !ids.contains(&&*device.id)).then_some(()));
         self.devices.wait(|| self.list(), judge).await
     }
 
@@ -117,9 +123,4 @@ impl Site {
         }
         Ok(all)
     }
-}
-
-/// Whether it is the device with a name; one that is on its way out is none.
-fn is(device: &client::Device, name: &str) -> bool {
-    device.hostname == name
 }

@@ -2,7 +2,8 @@
 
 use std::{fmt, io, path::PathBuf, time::Duration};
 
-use landfall_platform::ErrorClass;
+use landfall_platform::{ErrorClass, StepError};
+use landfall_wire::ImageError;
 
 use crate::xml::ReadError;
 
@@ -126,6 +127,96 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// There is no home directory, so nobody knows where the credentials file is.
+    #[error("there is no home directory, so there is no credentials file")]
+    NoHome,
+    /// There is no credentials file.
+    #[error("there are no credentials for PowerVM: {path} does not exist")]
+    NoCredentials {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The credentials file cannot be used.
+    #[error("{path} cannot be used: {reason}")]
+    Credentials {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The credentials of a server are not complete.
+    #[error("there is no {field} for server {host} in the credentials file")]
+    Incomplete {
+        /// The server.
+        host: String,
+        /// What is missing.
+        field: &'static str,
+    },
+    /// Nobody says where the servers are.
+    #[error("no server is known: neither an install-config nor the credentials file names one with its address")]
+    NoHosts,
+    /// There is no server of a name.
+    #[error("there is no server {name} among those of the cluster")]
+    UnknownHost {
+        /// The name.
+        name: String,
+    },
+    /// A server that must be asked does not answer.
+    #[error("nobody knows what is on {host}, which does not answer")]
+    Unasked {
+        /// The server.
+        host: String,
+        /// Why not.
+        source: Box<Error>,
+    },
+    /// Something has the name of an object of the cluster, and is not its own.
+    #[error("{object} on {host} exists and does not belong to the cluster")]
+    Foreign {
+        /// What.
+        object: String,
+        /// The server.
+        host: String,
+    },
+    /// A machine is not there.
+    #[error("there is no machine {name}")]
+    Missing {
+        /// Its name.
+        name: String,
+    },
+    /// A server lacks something that the install-config names.
+    #[error("server {host} has no {what}; {field} says that it has")]
+    Lacks {
+        /// The server.
+        host: String,
+        /// What.
+        what: String,
+        /// Who says so.
+        field: &'static str,
+    },
+    /// No server has room for a machine.
+    #[error("no server has room for {name}: {}", .reasons.join("; "))]
+    NoRoom {
+        /// The machine.
+        name: String,
+        /// Why not, for each server.
+        reasons: Vec<String>,
+    },
+    /// Something is in a state from which it does not recover by itself.
+    #[error("{object} on {host} cannot be used: {state}")]
+    State {
+        /// What.
+        object: String,
+        /// The server.
+        host: String,
+        /// In which.
+        state: String,
+    },
+    /// Something could not be done to a partition.
+    #[error(transparent)]
+    Compute(Box<crate::compute::Error>),
+    /// There is no image.
+    #[error(transparent)]
+    Image(#[from] ImageError),
 }
 
 /// What a console says when it refuses.
@@ -180,13 +271,29 @@ impl Error {
         match self {
             Self::Exchange { source, .. } => source.class(),
             Self::Fault { fault, .. } => fault.class(),
-            Self::Logon { .. } | Self::TokenFile { .. } => ErrorClass::Auth,
+            Self::Logon { .. } | Self::TokenFile { .. } | Self::NoCredentials { .. } | Self::Incomplete { .. } => {
+                ErrorClass::Auth
+            }
             Self::Contended { .. } => ErrorClass::Locked,
             Self::JobTimeout { .. } => ErrorClass::Timeout,
+            Self::Missing { .. } => ErrorClass::NotFound,
+            Self::NoRoom { .. } => ErrorClass::Capacity,
+            Self::Unasked { source, .. } => source.class(),
+            Self::Compute(error) => error.class(),
+            Self::Image(error) => error.class(),
             Self::Job { message, .. } if BUSY.iter().any(|code| message.contains(code)) => ErrorClass::Locked,
-            Self::Address { .. } | Self::Xml { .. } | Self::Answer { .. } | Self::Job { .. } | Self::File { .. } => {
-                ErrorClass::Invalid
-            }
+            Self::Address { .. }
+            | Self::Xml { .. }
+            | Self::Answer { .. }
+            | Self::Job { .. }
+            | Self::File { .. }
+            | Self::NoHome
+            | Self::Credentials { .. }
+            | Self::NoHosts
+            | Self::UnknownHost { .. }
+            | Self::Foreign { .. }
+            | Self::Lacks { .. }
+            | Self::State { .. } => ErrorClass::Invalid,
         }
     }
 
@@ -201,8 +308,20 @@ impl Error {
                 Some("--ca-file names the certificate authority of the console; --insecure trusts anybody")
             }
             Self::Contended { .. } => Some("run the command again when less is going on"),
+            Self::NoHome | Self::NoCredentials { .. } | Self::Credentials { .. } | Self::Incomplete { .. } => Some(
+                "the credentials file has user and password for all servers, or below 'hosts' and the name of one; \
+                 POWERVM_CONFIG names another file",
+            ),
+            Self::Unasked { .. } => Some("bring the server's NovaLink up, or reach it, and run the command again"),
+            Self::NoHosts => Some("write the address of each server below its name in 'hosts' of the credentials file"),
             _ => None,
         }
+    }
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self::new(error.class(), error)
     }
 }
 

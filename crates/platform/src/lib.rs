@@ -8,6 +8,7 @@ mod infra_id;
 mod machines;
 mod preflight;
 mod provider;
+mod stage;
 mod step;
 pub mod survey;
 
@@ -19,4 +20,5 @@ pub use infra_id::{InfraId, InfraIdError};
 pub use machines::{Machine, MachineSpec, Machines, Power, PowerState, Progress};
 pub use preflight::{Finding, Preflight, Verdict};
 pub use provider::{Connection, Endpoint, MachineProvider, ProviderCredentials, WantedMachine, same_provider_id};
-pub use step::{Bind, Context, Discover, Kind, Outputs, Step, StepError, StepId, StepSpec};
+pub use stage::{Stage, bootstrap_step};
+pub use step::{Bind, Context, Discover, Kind, Notes, Outputs, Step, StepError, StepId, StepSpec};

@@ -1,12 +1,13 @@
 //! What the machine controller needs of a platform besides the machine verbs.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use secrecy::SecretString;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{InfraId, Machine, Machines, StepError};
+use crate::{ErrorClass, InfraId, Machine, Machines, StepError};
 
 /// How the machine controller reaches a platform and understands its provider specs.
 ///
@@ -24,6 +25,12 @@ pub trait MachineProvider: Send + Sync {
     /// Schemes that provider ids of its machines may have, without `://`. The platform's own come first; others are those that older
     /// programs wrote for the same machines.
     fn schemes(&self) -> &'static [&'static str];
+
+    /// Whether two requests with one name make two machines. Where they do, a request whose answer is not known is not repeated before it
+    /// can have no effect any more.
+    fn allows_doubles(&self) -> bool {
+        false
+    }
 
     /// Connects to the platform for one cluster. Nothing need be sent: wrong credentials may show at the first call.
     /// `interval` is how often something that is waited for may be looked at.
@@ -55,22 +62,49 @@ pub struct WantedMachine<'a> {
     pub provider_spec: &'a Value,
 }
 
+impl WantedMachine<'_> {
+    /// An error that says why it can never be made.
+    pub fn invalid(&self, reason: impl fmt::Display) -> StepError {
+        StepError::new(ErrorClass::Invalid, format!("the provider spec of {} {reason}", self.name))
+    }
+
+    /// The platform's settings in its own type.
+    pub fn spec<T: DeserializeOwned>(&self) -> Result<T, StepError> {
+        T::deserialize(self.provider_spec).map_err(|error| self.invalid(format_args!("is not understood: {error}")))
+    }
+
+    /// What is behind the infra id in its name. The fleet of a cluster is told by that prefix, so a name without it is refused.
+    pub fn suffix(&self) -> Result<&str, StepError> {
+        let suffix = self.name.strip_prefix(self.infra_id.as_str()).and_then(|rest| rest.strip_prefix('-'));
+        suffix.ok_or_else(|| {
+            let reason = format!("the name {} does not begin with {}-", self.name, self.infra_id);
+            StepError::new(ErrorClass::Invalid, reason)
+        })
+    }
+}
+
 /// A platform that is connected to.
 #[derive(Clone)]
 pub struct Connection {
     /// The machine verbs.
     pub machines: Arc<dyn Machines>,
-    /// Keeps the cluster's API endpoint on healthy masters, where the platform has to.
+    /// Keeps the cluster's API and ingress on healthy machines, where the platform has to.
     pub endpoint: Option<Arc<dyn Endpoint>>,
 }
 
-/// Keeps the cluster's API endpoint on healthy masters: an address to move, a pool to update. Platforms whose masters do so by
-/// themselves have none.
+/// Keeps the cluster's API endpoint on healthy masters, and its ingress on healthy machines that run it: addresses to move, pools to
+/// update. Platforms whose machines do so by themselves have none.
 #[async_trait]
 pub trait Endpoint: Send + Sync {
     /// Makes the endpoint lead to these masters only. Called with the masters whose nodes are ready, when they change and from time to time,
     /// never with none; does nothing if all is as wanted.
     async fn lead_to(&self, masters: &[Machine]) -> Result<(), StepError>;
+
+    /// Makes the ingress lead to some of these machines: the workers whose nodes are ready, or the masters of a cluster without workers.
+    /// Called as [`lead_to`](Self::lead_to) is, after it. A platform whose ingress needs nobody's care does nothing.
+    async fn lead_ingress_to(&self, _serving: &[Machine]) -> Result<(), StepError> {
+        Ok(())
+    }
 }
 
 /// Whether two provider ids mean the same machine, where a platform's ids have these schemes.

@@ -18,7 +18,11 @@ use crate::ErrorClass;
 /// existed, half exists, or is already gone, and touches nothing that does not carry the cluster's exact mark.
 ///
 /// **What a step may assume.** The steps that it needs are done, and their outputs are in its context. For `remove`: all
-/// steps that needed it have been removed. Nothing else of its own cluster works on its object at the same time.
+/// steps that needed it have been removed, and the outputs of those that it needs are in its context as far as they were
+/// recorded. Nothing else of its own cluster works on its object at the same time.
+///
+/// **What a step should do.** [Note](Context::note) the id of its object as soon as the platform has told it, where the object
+/// takes its time until it is usable: then it is removed also if it lost its mark meanwhile.
 ///
 /// **What a step must not do.** Retry (the engine does, by class), print, or keep state of its own between calls.
 #[async_trait]
@@ -26,7 +30,7 @@ pub trait Step: Send + Sync {
     /// Makes the object exist and be usable. Returns what later steps need to know of it.
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError>;
 
-    /// Makes the object not exist. `outputs` are those that `ensure` returned, if it ever did and they were recorded.
+    /// Makes the object not exist. `outputs` are those that `ensure` returned or noted last, if it ever did.
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError>;
 }
 
@@ -120,16 +124,47 @@ impl Outputs {
     }
 }
 
+/// Where a step writes down what it knows of its object before it is done.
+#[async_trait]
+pub trait Notes: Send + Sync {
+    /// Keeps these outputs in place of those that were noted before. They survive any crash once this returns.
+    async fn note(&self, outputs: Outputs) -> Result<(), StepError>;
+}
+
+/// For calls that nobody remembers.
+struct Forgotten;
+
+#[async_trait]
+impl Notes for Forgotten {
+    async fn note(&self, _: Outputs) -> Result<(), StepError> {
+        Ok(())
+    }
+}
+
 /// What a step is given when it is called.
 pub struct Context {
     outputs: BTreeMap<StepId, Outputs>,
     progress: Arc<dyn Fn(String) + Send + Sync>,
+    notes: Arc<dyn Notes>,
 }
 
 impl Context {
     /// A context with the outputs of the steps that are done, and a way to say how far a step has come.
     pub fn new(outputs: BTreeMap<StepId, Outputs>, progress: Arc<dyn Fn(String) + Send + Sync>) -> Self {
-        Self { outputs, progress }
+        Self { outputs, progress, notes: Arc::new(Forgotten) }
+    }
+
+    /// With somebody who writes down what the step notes.
+    #[must_use]
+    pub fn noting(mut self, notes: Arc<dyn Notes>) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// Has it written down what is known of the object already, in place of what was noted before: its id above all, once the
+    /// platform has told it. A removal gets it, also if the step never ends.
+    pub async fn note(&self, outputs: Outputs) -> Result<(), StepError> {
+        self.notes.note(outputs).await
     }
 
     /// What another step said. That it is missing means that the plan lacks an arrow.

@@ -10,3 +10,4 @@ pub mod guests;
 pub mod ovirt;
 pub mod packet;
 pub mod powervm;
+pub mod powervs;

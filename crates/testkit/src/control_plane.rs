@@ -199,14 +199,14 @@ pub fn certificate_request(common_name: &str, organization: &str, names: &[&str]
 }
 
 /// A program that ends with the thread that starts it.
-fn tied(program: &Path) -> Command {
+pub(crate) fn tied(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL"]).arg(program);
     command
 }
 
 /// Builds a program, if that was not done before, and returns its path.
-fn program(script: &str, arguments: &[&str]) -> PathBuf {
+pub(crate) fn program(script: &str, arguments: &[&str]) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(script);
     let output = Command::new(&script).args(arguments).output().expect("the script can be run");
     assert!(output.status.success(), "{} failed: {}", script.display(), String::from_utf8_lossy(&output.stderr));
@@ -215,7 +215,7 @@ fn program(script: &str, arguments: &[&str]) -> PathBuf {
 }
 
 /// Three ports that were free a moment ago.
-fn free_ports() -> (u16, u16, u16) {
+pub(crate) fn free_ports() -> (u16, u16, u16) {
     let port = || TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let (a, b, c) = (port(), port(), port());
     let number = |listener: &TcpListener| listener.local_addr().expect("it is bound").port();

@@ -46,16 +46,22 @@ impl Authority {
     pub fn pem(&self) -> &str {
         &self.pem
     }
+
+    /// A certificate for servers on 127.0.0.1 and `localhost`, and its key.
+    pub(crate) fn certificate(&self) -> (rcgen::Certificate, KeyPair) {
+        let key = KeyPair::generate().expect("a key can be generated");
+        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let mut params = CertificateParams::new(names).expect("the names are well formed");
+        params.distinguished_name.push(DnType::CommonName, "localhost");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be signed");
+        (certificate, key)
+    }
 }
 
 impl HttpsServer {
     /// Serves on a free port of 127.0.0.1, with a certificate of this CA for that address and for `localhost`.
     pub async fn start(authority: &Authority, routes: Router) -> Self {
-        let key = KeyPair::generate().expect("a key can be generated");
-        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let mut params = CertificateParams::new(names).expect("the names are well formed");
-        params.distinguished_name.push(DnType::CommonName, "localhost");
-        let certificate = params.signed_by(&key, &authority.issuer).expect("a certificate can be signed");
+        let (certificate, key) = authority.certificate();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -82,6 +88,17 @@ impl HttpsServer {
             }
         });
         Self { address, authority: authority.pem.clone(), task }
+    }
+
+    /// Serves whatever `find` has for a path; nothing is answered with 404.
+    pub async fn serving(
+        authority: &Authority,
+        find: impl Fn(&str) -> Option<Vec<u8>> + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let routes = Router::new().fallback(move |request: axum::extract::Request| {
+            std::future::ready(find(request.uri().path()).ok_or(axum::http::StatusCode::NOT_FOUND))
+        });
+        Self::start(authority, routes).await
     }
 
     /// Host and port.

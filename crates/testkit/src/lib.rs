@@ -4,17 +4,22 @@
 //! [`repeat_every_step`], [`fail_at_every_step`], [`kill_at_every_step`], [`kill_every_removal`].
 
 mod control_plane;
+mod etcd_cluster;
 mod fixture;
 mod https;
 mod interrupt;
 pub mod named;
+pub mod object_store;
 pub mod ovirt_engine;
 mod relay;
 mod scripted;
 mod suites;
+mod web_server;
 
 pub use control_plane::{ControlPlane, certificate_request};
+pub use etcd_cluster::EtcdCluster;
 pub use fixture::{Fixture, World};
 pub use https::{Authority, HttpsServer};
-pub use scripted::{ScriptedPrompter, Step};
+pub use scripted::{ScriptedPrompter, ScriptedSurvey, Step, hold_survey};
 pub use suites::{fail_at_every_step, kill_at_every_step, kill_every_removal, repeat_every_step};
+pub use web_server::WebServer;

@@ -2,8 +2,11 @@
 
 use std::{collections::VecDeque, io};
 
-use landfall_platform::survey::{Answer, Input, Notice, Prompter, Question, Reply};
+use landfall_platform::survey::{
+    Answer, Answers, Input, Key, Notice, PoolAnswers, Prompter, Question, Reply, Survey, SurveyError, conduct,
+};
 use secrecy::SecretString;
+use serde_json::Value;
 
 /// What the person of the script does when a question comes.
 #[derive(Clone, Debug)]
@@ -89,6 +92,47 @@ impl Prompter for ScriptedPrompter {
             Notice::Warning(text) => self.write(&format!("! {text}")),
         }
         Ok(())
+    }
+}
+
+/// A platform's survey, and what came of it.
+#[derive(Debug)]
+pub struct ScriptedSurvey {
+    /// The platform's section.
+    pub section: Result<Value, SurveyError>,
+    /// What was answered about pools.
+    pub pools: PoolAnswers,
+    /// The machine network that the platform shows.
+    pub machine_network: Option<String>,
+    /// Everything that was shown and replied.
+    pub transcript: String,
+    /// Whether credentials were stored.
+    pub stored: bool,
+}
+
+/// Holds a platform's survey with a script. `given` is what was given beforehand.
+pub async fn hold_survey(
+    survey: &mut dyn Survey,
+    given: &[(Key, &str)],
+    script: impl IntoIterator<Item = (&'static str, Step)>,
+) -> ScriptedSurvey {
+    let mut prompter = ScriptedPrompter::new(script);
+    let mut answers = Answers::default();
+    for (key, value) in given {
+        answers.give(key, Answer::Text((*value).to_owned()));
+    }
+    let result = conduct(&mut prompter, &mut *survey, &mut answers).await;
+    assert_eq!(prompter.remaining(), 0, "{}", prompter.transcript());
+    let stored = match &result {
+        Ok(()) => survey.store_credentials(&answers).expect("the credentials can be stored").is_some(),
+        Err(_) => false,
+    };
+    ScriptedSurvey {
+        machine_network: survey.machine_network(&answers).await,
+        pools: survey.pools(&answers),
+        section: result.map(|()| survey.section(&answers)),
+        transcript: prompter.transcript,
+        stored,
     }
 }
 

@@ -39,6 +39,14 @@ pub enum Error {
     /// The inventory contradicts itself or the install-config.
     #[error("inventory.yml: {0}")]
     Inventory(String),
+    /// The Ansible collection cannot make such disks.
+    #[error(
+        "the playbooks cannot make the disks of profile '{profile}': raw ones that are sparse, or cow ones that are not"
+    )]
+    Disks {
+        /// The profile.
+        profile: String,
+    },
     /// A pointer config is fetched before a machine has read its static address.
     #[error("machines with static addresses cannot fetch their configs")]
     StaticPointer,
@@ -71,6 +79,10 @@ impl Error {
             Self::Read { .. } | Self::Inventory(_) => {
                 Some("correct the file, or move it away to have it written anew from the install-config")
             }
+            Self::Disks { .. } => Some(
+                "leave out one of format and sparse of the pool in install-config.yaml, or of disk_format and disk_sparse in \
+                 upi/inventory.yml",
+            ),
             Self::StaticPointer => Some(
                 "a pointer is fetched before the address is set: write ignition: full, or network.static: false, into \
                  upi/inventory.yml",

@@ -57,6 +57,11 @@ fn own_files(inventory: &Inventory, made: &Made, machine: &Machine) -> Vec<NodeF
         let path = "/etc/NetworkManager/system-connections/landfall.nmconnection";
         // NetworkManager ignores connections that others can read.
         files.push(NodeFile::private(path, connection(inventory, made, machine)));
+    } else if machine.addresses.iter().any(IpAddr::is_ipv6) {
+        // A DHCPv6 server finds a reservation by the hardware address in the identifier that a machine sends. That of
+        // NetworkManager is made from the machine id, unless it is told otherwise.
+        let path = "/etc/NetworkManager/conf.d/90-landfall-duid.conf";
+        files.push(NodeFile::public(path, "[connection]\nipv6.dhcp-duid=ll\n"));
     }
     files
 }

@@ -29,7 +29,7 @@ pub use dhcp::{Reservation, reservations};
 pub use dns::{Record, Value, records};
 pub use error::Error;
 pub use ignition::IgnitionKind;
-pub use inventory::{Balancer, Inventory, Machine, MachineKind, Network, Profile, Subnet};
+pub use inventory::{Balancer, Format, Group, Inventory, Machine, MachineKind, Network, Profile, Subnet};
 pub use kit::{IGNITION_DIRECTORY, INVENTORY, KIT_DIRECTORY, MACHINES, kit};
 pub use load_balancer::{Backends, Port};
 pub use made::{Made, MadeMachine};

@@ -27,6 +27,8 @@ pub(crate) fn files() -> FileSet {
         "tasks/find.yml",
         "tasks/start.yml",
         "tasks/retire.yml",
+        "tasks/ask.yml",
+        "tasks/say.yml",
     ];
     playbooks.into_iter().map(|(name, text)| (name.to_owned(), File::public(text))).collect()
 }

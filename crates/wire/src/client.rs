@@ -171,6 +171,12 @@ impl ClientBuilder {
         Self { builder: self.builder.resolve(name, address), ..self }
     }
 
+    /// Without a proxy, whatever the environment says: for looking at one very socket.
+    #[must_use]
+    pub fn direct(self) -> Self {
+        Self { builder: self.builder.no_proxy(), ..self }
+    }
+
     /// Following a few redirects. For public downloads, which carry no credentials and are kept on mirrors.
     #[must_use]
     pub fn follow_redirects(self) -> Self {

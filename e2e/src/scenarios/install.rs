@@ -86,7 +86,7 @@ async fn judge(cluster: &Cluster<'_>) -> anyhow::Result<String> {
 }
 
 /// etcd has the three masters as voting members, and nobody else.
-async fn members(cluster: &Cluster<'_>) -> anyhow::Result<()> {
+pub(super) async fn members(cluster: &Cluster<'_>) -> anyhow::Result<()> {
     let master = &cluster.masters().await?[0];
     let pki = "/etc/kubernetes/pki/etcd";
     let (ca, certificate, key) = (

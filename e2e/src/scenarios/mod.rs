@@ -3,6 +3,7 @@
 mod config_server;
 mod fail_over;
 mod install;
+mod machines;
 mod remove;
 mod renewal;
 mod workload;
@@ -21,9 +22,11 @@ pub(crate) struct Scenario {
 }
 
 /// All scenarios. After the first cluster is destroyed comes what needs one of its own.
-pub(crate) const SCENARIOS: [Scenario; 14] = [
+pub(crate) const SCENARIOS: [Scenario; 17] = [
     Scenario { name: "install", always: true, run: |cluster| Box::pin(install::run(cluster)) },
     Scenario { name: "workload", always: false, run: |cluster| Box::pin(workload::run(cluster)) },
+    Scenario { name: "scale-workers", always: false, run: |cluster| Box::pin(machines::scale(cluster)) },
+    Scenario { name: "replace-worker", always: false, run: |cluster| Box::pin(machines::replace(cluster)) },
     Scenario { name: "config-server", always: false, run: |cluster| Box::pin(config_server::refusals(cluster)) },
     Scenario { name: "config-server-current", always: false, run: |cluster| Box::pin(config_server::current(cluster)) },
     Scenario { name: "config-server-crowd", always: false, run: |cluster| Box::pin(config_server::crowd(cluster)) },
@@ -34,6 +37,7 @@ pub(crate) const SCENARIOS: [Scenario; 14] = [
     Scenario { name: "freeze-holder", always: false, run: |cluster| Box::pin(fail_over::freeze(cluster)) },
     Scenario { name: "cut-holder", always: false, run: |cluster| Box::pin(fail_over::cut(cluster)) },
     Scenario { name: "switch-off-holder", always: false, run: |cluster| Box::pin(fail_over::switch_off(cluster)) },
+    Scenario { name: "replace-master", always: false, run: |cluster| Box::pin(machines::replace_master(cluster)) },
     Scenario { name: "destroy", always: true, run: |cluster| Box::pin(remove::run(cluster)) },
     Scenario { name: "reboot-bootstrap", always: false, run: |cluster| Box::pin(install::with_a_reboot(cluster)) },
 ];

@@ -4,9 +4,11 @@ mod configs;
 mod document;
 mod machine;
 mod pointer;
+mod replacement;
 mod served;
 
 pub(crate) use configs::render;
 pub use configs::{ignition_configs, served_config};
 pub use pointer::{pointer_config, with_files, with_hostname};
+pub use replacement::replacement_config;
 pub use served::with_text_file;

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::node::paths;
 
-pub(super) fn kubelet() -> Value {
+/// `requests_certificates`: whether somebody in the cluster knows the machines, and approves the certificates that kubelets serve
+/// with. Where nobody does, kubelets sign their own, as kubeadm has it: they would serve nothing until somebody approves them.
+pub(super) fn kubelet(requests_certificates: bool) -> Value {
     json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -12,7 +14,7 @@ pub(super) fn kubelet() -> Value {
         "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
         "rotateCertificates": true,
         // Signed by the cluster CA after the request was matched with a machine, instead of by the kubelet itself.
-        "serverTLSBootstrap": true,
+        "serverTLSBootstrap": requests_certificates,
         "seccompDefault": true,
         "serializeImagePulls": false,
         "volumePluginDir": paths::VOLUME_PLUGINS,

@@ -11,7 +11,7 @@ pub(crate) fn config(cluster: &Cluster<'_>, secrets: &Secrets, role: MachineRole
         MachineRole::Bootstrap => vec![
             init::configuration(cluster, secrets),
             cluster::configuration(cluster),
-            components::kubelet(),
+            components::kubelet(cluster.config.manages_machines()),
             components::kube_proxy(),
         ],
         MachineRole::Master => vec![join::configuration(cluster, secrets, Role::Master)],

@@ -1,12 +1,11 @@
 //! The controller that keeps machines as the objects say, and what it may do.
 
-use landfall_machine_api::permissions;
+use landfall_machine_api::{CONTROLLER as NAME, permissions};
 use serde_json::{Value, json};
 
 use super::{Manifest, machine_namespace};
 use crate::{Cluster, node};
 
-const NAME: &str = "landfall-machine-controller";
 /// Where the controller serves health and figures, to its own machine only.
 const PORT: u16 = 9447;
 

@@ -1,16 +1,16 @@
 //! `Machine` and `MachineSet` objects.
 
 use landfall_config::{MachinePool, Platform, Role};
-use landfall_machine_api::{CLUSTER_LABEL, ROLE_LABEL, SET_LABEL};
+use landfall_machine_api::{CLUSTER_LABEL, ETCD_HOOK, ETCD_HOOK_OWNER, ROLE_LABEL, SET_LABEL};
 use serde_json::{Map, Value, json};
 
-use super::{Manifest, machine_namespace, ovirt, packet};
+use super::{Manifest, machine_namespace, ovirt, packet, powervm, powervs};
 use crate::Cluster;
 
 const API_VERSION: &str = "machine.openshift.io/v1beta1";
 
-/// One `Machine` for each master, one `MachineSet` for each compute pool, and one `Machine` for each worker that the installer makes: the set
-/// adopts it, and finds its instance by its name.
+/// One `Machine` for each master, which the installer makes, and one `MachineSet` for each compute pool, which makes the workers. Where
+/// the installer makes the first of those too, there is one `Machine` for each: the set adopts it, and finds its instance by its name.
 pub(crate) fn machine_objects(cluster: &Cluster<'_>) -> Vec<Manifest> {
     let control_plane = &cluster.config.control_plane;
     // File names sort like the numbers in them.
@@ -22,7 +22,8 @@ pub(crate) fn machine_objects(cluster: &Cluster<'_>) -> Vec<Manifest> {
         cluster.config.compute.iter().map(|pool| {
             Manifest::public(format!("31-machineset-{}.yaml", pool.name), vec![machine_set(cluster, pool)])
         });
-    let workers = cluster.config.compute.iter().filter(|pool| pool.replicas > 0).map(|pool| {
+    let made_here = matches!(cluster.config.platform, Platform::Packet(_) | Platform::Powervs(_));
+    let workers = cluster.config.compute.iter().filter(|pool| made_here && pool.replicas > 0).map(|pool| {
         let machines = (0..pool.replicas).map(|index| worker(cluster, pool, index));
         Manifest::public(format!("32-machines-{}.yaml", pool.name), machines.collect())
     });
@@ -30,6 +31,11 @@ pub(crate) fn machine_objects(cluster: &Cluster<'_>) -> Vec<Manifest> {
 }
 
 fn master(cluster: &Cluster<'_>, pool: &MachinePool, index: u32) -> Value {
+    let mut spec = json!({ "providerSpec": { "value": provider_spec(cluster, pool, Role::Master) } });
+    if !cluster.config.distribution.is_openshift() {
+        // OpenShift has an operator that sees to it.
+        spec["lifecycleHooks"] = json!({ "preTerminate": [{ "name": ETCD_HOOK, "owner": ETCD_HOOK_OWNER }] });
+    }
     json!({
         "apiVersion": API_VERSION,
         "kind": "Machine",
@@ -38,7 +44,7 @@ fn master(cluster: &Cluster<'_>, pool: &MachinePool, index: u32) -> Value {
             "namespace": machine_namespace(cluster.config.distribution),
             "labels": labels(cluster, Role::Master),
         },
-        "spec": { "providerSpec": { "value": provider_spec(cluster, pool, Role::Master) } },
+        "spec": spec,
     })
 }
 
@@ -107,5 +113,7 @@ fn provider_spec(cluster: &Cluster<'_>, pool: &MachinePool, role: Role) -> Value
     match &cluster.config.platform {
         Platform::Ovirt(platform) => ovirt::provider_spec(cluster, platform, pool, role),
         Platform::Packet(platform) => packet::provider_spec(cluster, platform, pool, role),
+        Platform::Powervm(platform) => powervm::provider_spec(cluster, platform, pool, role),
+        Platform::Powervs(platform) => powervs::provider_spec(cluster, platform, pool, role),
     }
 }

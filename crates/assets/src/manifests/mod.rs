@@ -3,6 +3,7 @@
 //! One file per kind of object. The functions return [`Manifest`]s, so that each distribution can put them where its
 //! bootstrap looks for them.
 
+mod cloud_controller;
 mod cluster_info;
 mod controller;
 mod crds;
@@ -15,8 +16,11 @@ mod namespace;
 mod node_reader;
 mod ovirt;
 mod packet;
+mod powervm;
+mod powervs;
 mod user_data;
 
+pub(crate) use cloud_controller::cloud_controller_manager;
 pub(crate) use cluster_info::cluster_info;
 pub(crate) use controller::{Duties, machine_controller};
 pub(crate) use crds::machine_crds;

@@ -1,12 +1,10 @@
 //! Namespaces.
 
 use landfall_config::Distribution;
+use landfall_machine_api::NAMESPACE as SYSTEM;
 use serde_json::json;
 
 use super::Manifest;
-
-/// The namespace of Landfall's own objects.
-pub(crate) const SYSTEM: &str = "landfall-system";
 
 /// The namespace of machines: where OpenShift and OKD have it, there; elsewhere Landfall's own.
 pub(crate) fn machine_namespace(distribution: Distribution) -> &'static str {

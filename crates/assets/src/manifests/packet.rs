@@ -7,7 +7,7 @@ use landfall_config::{
 use serde_json::{Value, json};
 
 use super::{credentials, user_data};
-use crate::Cluster;
+use crate::{Cluster, onprem::boot_script_url};
 
 /// The provider spec of a pool. The fields are those of `PacketMachineSpec`, and lists where machines have a choice.
 pub(super) fn provider_spec(cluster: &Cluster<'_>, platform: &Platform, pool: &MachinePool, role: Role) -> Value {
@@ -37,14 +37,26 @@ pub(super) fn provider_spec(cluster: &Cluster<'_>, platform: &Platform, pool: &M
         ("metros", json!(platform.metros)),
         ("facilities", json!(platform.facilities)),
         ("hardwareReservationIDs", json!(resolved.hardware_reservations)),
-        ("sshKeys", json!(platform.console_ssh_keys)),
+        ("sshKeys", json!(ssh_keys(cluster, platform))),
+        ("users", json!(platform.console_users)),
     ] {
         if value.as_array().is_some_and(|list| !list.is_empty()) {
             spec[key] = value;
         }
     }
+    if let Some(url) = boot_script_url(cluster) {
+        spec["ipxeScriptURL"] = json!(url);
+    }
     if let Some(spot) = resolved.spot {
         spec["spotPriceMax"] = json!(spot.max_price());
     }
     spec
+}
+
+/// SSH keys for consoles: ids, and the labels of those that the installation adds to the project.
+fn ssh_keys(cluster: &Cluster<'_>, platform: &Platform) -> Vec<String> {
+    let own = cluster.config.ssh_key.as_deref().filter(|_| platform.project_ssh_keys).unwrap_or_default();
+    let own = own.lines().filter(|key| !key.trim().is_empty()).enumerate();
+    let own = own.map(|(number, _)| format!("{}-key-{number}", cluster.infra_id));
+    platform.console_ssh_keys.iter().map(ToString::to_string).chain(own).collect()
 }

@@ -43,6 +43,9 @@ pub struct NodeFacts {
     /// What the machine serves to others that boot; none if it serves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_server: Option<ConfigServerFacts>,
+    /// What the machine serves to others whose firmware boots from the network; none if it serves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_script: Option<BootScriptFacts>,
     /// What only the bootstrap machine does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapFacts>,
@@ -144,6 +147,16 @@ pub struct ServedRole {
     pub token_digest: String,
 }
 
+/// What a machine serves to others whose firmware boots from the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BootScriptFacts {
+    /// File with the iPXE script.
+    pub file: String,
+    /// The port that it is served on.
+    pub port: u16,
+}
+
 /// What only the bootstrap machine does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -188,6 +201,7 @@ impl NodeFacts {
             },
             kubeadm: kubernetes.then(|| paths::KUBEADM_CONFIG.to_owned()),
             config_server: kubernetes.then(|| ConfigServerFacts::new(role)).flatten(),
+            boot_script: onprem::boot_script_facts(cluster, role),
             bootstrap: (kubernetes && role == MachineRole::Bootstrap).then(|| BootstrapFacts {
                 manifests: paths::MANIFESTS.to_owned(),
                 masters: config.control_plane.replicas,

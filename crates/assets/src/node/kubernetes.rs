@@ -48,6 +48,7 @@ impl KubernetesMachines<'_> {
         config.units.push(agent::agent_task(self.cluster, "join", "Join the cluster", paths::JOIN_DONE));
         if role == Role::Master {
             config.units.push(agent::agent_unit(self.cluster, "certificates", "Certificates of the control plane"));
+            config.units.push(agent::agent_unit(self.cluster, "etcd", "Members of etcd"));
         }
         Ok(config)
     }
@@ -59,6 +60,7 @@ impl KubernetesMachines<'_> {
         files.push(NodeFile::executable(format!("{}/unpack", paths::SCRIPTS), include_str!("../../templates/unpack")));
         files.extend(containerd::files(cluster.config)?);
         files.extend(system::files(cluster.config));
+        files.extend(system::threads(cluster.config, role));
         files.extend(proxy::files(cluster));
         files.extend(onprem_files(cluster, role));
         files.push(NodeFile::private(paths::KUBEADM_CONFIG, kubeadm::config(cluster, secrets, role)?));

@@ -21,7 +21,9 @@ pub(crate) use containerd::PAUSE_IMAGE;
 pub use contents::{NodeConfig, NodeContents, NodeFile, NodeUnit};
 pub(crate) use facts::served_roles;
 pub use facts::{
-    ApiFacts, BootstrapFacts, ClusterFacts, ConfigServerFacts, NetworkFacts, NodeFacts, ServedRole, VipFacts,
+    ApiFacts, BootScriptFacts, BootstrapFacts, ClusterFacts, ConfigServerFacts, NetworkFacts, NodeFacts, ServedRole,
+    VipFacts,
 };
 pub(crate) use kubernetes::KubernetesMachines;
 pub(crate) use proxy::no_proxy;
+pub(crate) use system::threads;

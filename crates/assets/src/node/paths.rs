@@ -9,6 +9,8 @@ pub const NODE_FACTS: &str = "/etc/landfall/node.json";
 pub const KUBEADM_CONFIG: &str = "/etc/landfall/kubeadm.yaml";
 /// Manifests that the bootstrap machine applies.
 pub const MANIFESTS: &str = "/etc/landfall/manifests";
+/// The cluster's authorities, for a master that joins when there is no bootstrap machine any more.
+pub const AUTHORITIES: &str = "/etc/landfall/authorities";
 /// What the config server serves, and its certificate.
 pub const CONFIG_SERVER: &str = "/etc/landfall/config-server";
 /// keepalived's configuration.

@@ -3,6 +3,7 @@
 use landfall_config::InstallConfig;
 
 use super::NodeFile;
+use crate::MachineRole;
 
 pub(super) fn files(config: &InstallConfig) -> Vec<NodeFile> {
     vec![
@@ -14,6 +15,19 @@ pub(super) fn files(config: &InstallConfig) -> Vec<NodeFile> {
         NodeFile::public("/etc/zincati/config.d/90-landfall.toml", "[updates]\nenabled = false\n"),
         NodeFile::public("/etc/flatcar/update.conf", "REBOOT_STRATEGY=off\n"),
     ]
+}
+
+/// How many threads of a Power processor are used, where a pool says so. The kernel takes a number here, as well as `on` and `off`.
+pub(crate) fn threads(config: &InstallConfig, role: MachineRole) -> Option<NodeFile> {
+    config.platform.powervs()?;
+    let pool = match role {
+        MachineRole::Bootstrap | MachineRole::Master => &config.control_plane,
+        // All compute pools have the same.
+        MachineRole::Worker => config.compute.first()?,
+    };
+    let level = config.powervs_pool(pool).smt_level?;
+    let setting = format!("w /sys/devices/system/cpu/smt/control - - - - {level}\n");
+    Some(NodeFile::public("/etc/tmpfiles.d/90-landfall-smt.conf", setting))
 }
 
 fn sysctls(config: &InstallConfig) -> String {

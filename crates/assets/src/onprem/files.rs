@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::{
-    haproxy_config, keepalived_config, platform_endpoint,
+    boot_script, haproxy_config, keepalived_config, platform_endpoint,
     vips::{BALANCER_BACKENDS_PORT, BALANCER_READY_PORT},
 };
 use crate::{
@@ -21,6 +21,7 @@ pub(crate) fn onprem_files(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
     let mut files = vec![NodeFile::public(paths::NODE_FACTS, facts.to_json())];
     let Some(vips) = &facts.vips else {
         files.extend(platform_endpoint::files(cluster));
+        files.extend(boot_script::files(cluster, role));
         return files;
     };
 
@@ -43,7 +44,9 @@ pub(crate) fn onprem_files(cluster: &Cluster<'_>, role: MachineRole) -> Vec<Node
 /// Units for the machines of a role; none if nothing is led to them but by a load balancer.
 pub(crate) fn onprem_units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<NodeUnit> {
     if !cluster.holds_vips() {
-        return platform_endpoint::units(cluster, role);
+        let mut units = platform_endpoint::units(cluster, role);
+        units.extend(boot_script::units(cluster, role));
+        return units;
     }
     let packages = if role == MachineRole::Master { "keepalived haproxy" } else { "keepalived" };
     let mut units = vec![

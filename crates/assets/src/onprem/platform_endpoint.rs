@@ -1,12 +1,14 @@
 //! Where the platform leads an address to machines: what they need to take it.
 
+use std::net::IpAddr;
+
 use askama::Template;
 use landfall_config::{EndpointHolder, packet::Endpoint};
 
 use crate::{Cluster, MachineRole, NodeFile, NodeUnit, node::paths, template};
 
 /// Announces addresses over BGP; a later version no longer knows this platform, and is told everything.
-const KUBE_VIP: &str = "ghcr.io/kube-vip/kube-vip:v0.8.0";
+pub(crate) const KUBE_VIP: &str = "ghcr.io/kube-vip/kube-vip:v0.8.0";
 /// Any name below the wildcard record of the applications.
 const INGRESS_NAME: &str = "ingress.apps";
 
@@ -62,14 +64,20 @@ pub(super) fn units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<NodeUnit> {
         Some(Way::Assigned) => "hold-endpoint",
         Some(Way::Announced) => "announce-endpoint",
     };
-    let (known, name) = match role {
-        MachineRole::Bootstrap | MachineRole::Master => (cluster.config.api_vips(), cluster.api_int_name()),
-        MachineRole::Worker => {
-            (cluster.config.ingress_vips(), format!("{INGRESS_NAME}.{}", cluster.config.cluster_domain()))
-        }
+    let host = |known: &[IpAddr], name: String| known.first().map_or(name, ToString::to_string);
+    let api = || host(cluster.config.api_vips(), cluster.api_int_name());
+    let ingress = || {
+        let name = format!("{INGRESS_NAME}.{}", cluster.config.cluster_domain());
+        host(cluster.config.ingress_vips(), name)
     };
-    let host = known.first().map_or(name, ToString::to_string);
-    let unit = template::text(&Unit { program: format!("{}/{program}", paths::SCRIPTS), host });
+    // Without workers the masters serve applications, too. Only what is assigned can be two addresses: a machine has one BGP session.
+    let is_compact = cluster.config.compute.iter().all(|pool| pool.replicas == 0);
+    let hosts = match role {
+        MachineRole::Master if is_compact && way(cluster) == Some(Way::Assigned) => format!("{} {}", api(), ingress()),
+        MachineRole::Bootstrap | MachineRole::Master => api(),
+        MachineRole::Worker => ingress(),
+    };
+    let unit = template::text(&Unit { program: format!("{}/{program}", paths::SCRIPTS), hosts });
     vec![NodeUnit::enabled("landfall-endpoint.service", unit)]
 }
 
@@ -77,7 +85,7 @@ pub(super) fn units(cluster: &Cluster<'_>, role: MachineRole) -> Vec<NodeUnit> {
 #[template(path = "units/landfall-endpoint.service", escape = "none")]
 struct Unit {
     program: String,
-    host: String,
+    hosts: String,
 }
 
 #[derive(Template)]

@@ -1,6 +1,6 @@
 //! VRRP router ids.
 
-use landfall_config::ovirt::RouterIds;
+use landfall_config::{Platform, RouterIds};
 use sha2::{Digest, Sha256};
 
 use crate::Cluster;
@@ -14,7 +14,11 @@ pub fn router_ids(cluster: &Cluster<'_>) -> Option<RouterIds> {
     if !cluster.holds_vips() {
         return None;
     }
-    let chosen = cluster.config.platform.ovirt().and_then(|platform| platform.vrrp);
+    let chosen = match &cluster.config.platform {
+        Platform::Ovirt(platform) => platform.vrrp,
+        Platform::Powervm(platform) => platform.vrrp,
+        Platform::Packet(_) | Platform::Powervs(_) => None,
+    };
     Some(chosen.unwrap_or_else(|| from_infra_id(cluster.infra_id.as_str())))
 }
 

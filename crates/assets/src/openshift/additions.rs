@@ -8,8 +8,8 @@ use super::{Error, machine_config::machine_config, node::node_config};
 use crate::{
     Cluster, ClusterMetadata, Credentials,
     manifests::{
-        Duties, Manifest, cluster_info, credentials_secret, machine_controller, machine_crds, machine_namespace,
-        machine_objects, namespace,
+        Duties, Manifest, cloud_controller_manager, cluster_info, credentials_secret, machine_controller, machine_crds,
+        machine_namespace, machine_objects, namespace,
     },
     yaml,
 };
@@ -34,15 +34,18 @@ pub(super) fn manifests(
     for role in [Role::Master, Role::Worker] {
         all.push(machine_config(role, node_config(cluster, role.into(), release_image)?)?);
     }
-    if !has_machine_api {
-        all.push(namespace(machine_namespace(cluster.config.distribution)));
-        all.extend(machine_crds(cluster));
+    if cluster.config.manages_machines() {
+        if !has_machine_api {
+            all.push(namespace(machine_namespace(cluster.config.distribution)));
+            all.extend(machine_crds(cluster));
+        }
+        all.extend(credentials.map(|credentials| credentials_secret(cluster, credentials)));
+        all.extend(machine_objects(cluster));
+        // Where the release has a machine API, its controllers look after sets, health and certificates.
+        let duties = if has_machine_api { Duties::MachinesOnly } else { Duties::All };
+        all.push(controller(cluster, release_image, duties));
     }
-    all.extend(credentials.map(|credentials| credentials_secret(cluster, credentials)));
-    all.extend(machine_objects(cluster));
-    // Where the release has a machine API, its controllers look after sets, health and certificates.
-    let duties = if has_machine_api { Duties::MachinesOnly } else { Duties::All };
-    all.push(controller(cluster, release_image, duties));
+    all.extend(cloud_controller_manager(cluster, credentials));
     let mut files = FileSet::default();
     for manifest in &all {
         files.extend(one_file_each(manifest)?);

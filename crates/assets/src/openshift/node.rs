@@ -9,7 +9,7 @@ use askama::Template;
 use super::Error;
 use crate::{
     Cluster, MachineRole, NodeConfig, NodeContents, NodeFile, NodeUnit,
-    node::{node_agent, paths},
+    node::{node_agent, paths, threads},
     onprem::{onprem_files, onprem_units},
     template,
 };
@@ -30,6 +30,7 @@ pub(super) fn node_config(cluster: &Cluster<'_>, role: MachineRole, release_imag
     for file in files.iter_mut().filter(|file| file.path == ensure_packages) {
         *file = NodeFile::executable(ensure_packages.as_str(), template::text(&EnsurePackages { release_image }));
     }
+    files.extend(threads(cluster.config, role));
     files.extend(node_agent(cluster)?);
     let mut units = onprem_units(cluster, role);
     for unit in units.iter_mut().filter(|unit| unit.name == PACKAGES_UNIT) {
@@ -103,5 +104,30 @@ struct Task<'a> {
 impl Task<'_> {
     fn unit(&self, name: &str) -> NodeUnit {
         NodeUnit::enabled(format!("landfall-{name}.service"), template::text(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openshift::testing;
+
+    /// What the section of PowerVS says about processors gets to the machines of a release as to any other.
+    #[test]
+    fn threads_of_processors_reach_masters_and_workers() {
+        let mut tree = serde_json::to_value(testing::config()).expect("a config has string keys only");
+        tree["platform"] = serde_json::json!({ "powervs": { "zone": "dal10", "image": { "regional": "x.ova.gz" } } });
+        tree["controlPlane"]["platform"] = serde_json::json!({ "powervs": { "smtLevel": "8" } });
+        tree["compute"] = serde_json::json!([{ "name": "worker", "platform": { "powervs": { "smtLevel": "off" } } }]);
+        let config: landfall_config::InstallConfig = serde_json::from_value(tree).expect("it is well formed");
+        let (config, infra_id) = (config.with_defaults(), "demo-x7k2p".parse().expect("an infra id"));
+        let cluster = Cluster { config: &config, infra_id: &infra_id };
+        for (role, level) in [(MachineRole::Bootstrap, "8"), (MachineRole::Master, "8"), (MachineRole::Worker, "off")] {
+            let made = node_config(&cluster, role, "quay.io/release").expect("it is rendered");
+            let file = made.files.iter().find(|file| file.path == "/etc/tmpfiles.d/90-landfall-smt.conf");
+            let NodeContents::Inline(contents) = &file.expect("it is there").contents else { panic!("{role:?}") };
+            let wanted = format!("w /sys/devices/system/cpu/smt/control - - - - {level}\n");
+            assert_eq!(String::from_utf8_lossy(contents), wanted, "{role:?}");
+        }
     }
 }

@@ -6,18 +6,34 @@ use jiff::Timestamp;
 use landfall_assets::{Certificates, Cluster, Credentials, Secrets, ignition_configs, manifests};
 use landfall_config::{
     Architecture, ClusterNetwork, ImageMirror, InstallConfig, LoadBalancer, MachineNetwork, NodeAgent, Platform, Proxy,
-    parse,
+    parse, parse_tree, parse_yaml, tree,
 };
 use landfall_platform::{FileSet, InfraId};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+const PACKET_EXAMPLE: &str = include_str!("../../../../examples/packet/install-config.yaml");
+const POWERVS_EXAMPLE: &str = include_str!("../../../../examples/powervs/install-config.yaml");
 const EXAMPLE: &str = include_str!("../../../../examples/ovirt/install-config.yaml");
 
 /// The example that users start from, on a network as sites have it instead of the simulator's.
 pub(crate) fn example() -> InstallConfig {
     let text = EXAMPLE.replace("127.66.0.0/16", "192.0.2.0/24").replace("127.66.0.", "192.0.2.");
     parse(text.as_bytes()).unwrap().config
+}
+
+/// A cluster on Packet whose addresses get to it in one of the ways.
+pub(crate) fn packet(endpoint: &str) -> InstallConfig {
+    let mut tree = parse_yaml(PACKET_EXAMPLE.as_bytes()).unwrap();
+    tree::set(&mut tree, &format!("platform.packet.endpoint={endpoint}")).unwrap();
+    parse_tree(tree).unwrap().config
+}
+
+/// A cluster on PowerVS with something changed.
+pub(crate) fn powervs(change: &str) -> InstallConfig {
+    let mut tree = parse_yaml(POWERVS_EXAMPLE.as_bytes()).unwrap();
+    tree::set(&mut tree, change).unwrap();
+    parse_tree(tree).unwrap().config
 }
 
 /// A change to an install-config.
@@ -114,11 +130,19 @@ impl Rendered {
     }
 
     pub(crate) fn with_extra_manifests(config: InstallConfig, extra: FileSet) -> Self {
+        Self::with(config, &credentials(), extra)
+    }
+
+    pub(crate) fn with_credentials(config: InstallConfig, credentials: &Credentials) -> Self {
+        Self::with(config, credentials, FileSet::default())
+    }
+
+    fn with(config: InstallConfig, credentials: &Credentials, extra: FileSet) -> Self {
         let infra_id: InfraId = "demo-x7k2p".parse().unwrap();
         let cluster = Cluster { config: &config, infra_id: &infra_id };
         let secrets = Secrets::generate(&cluster, now(), &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
         let certificates = Certificates::issue(&cluster, &secrets, now()).unwrap();
-        let mut manifests = manifests(&cluster, &secrets, Some(&credentials())).unwrap();
+        let mut manifests = manifests(&cluster, &secrets, Some(credentials)).unwrap();
         manifests.extend(extra);
         let ignition = ignition_configs(&cluster, &secrets, &certificates, &manifests, &FileSet::default()).unwrap();
         Self { config, infra_id, secrets, certificates, manifests, ignition }

@@ -139,13 +139,10 @@ fn a_selector_matches_the_machines_of_its_set_alone() {
             assert_eq!(matches(&set["spec"]["selector"], labels), set == other);
             assert_eq!(labels["team"], "blue");
         }
-        // The workers that the installer makes belong to the sets of their pools, and the masters to none.
-        let name = set["metadata"]["name"].as_str().unwrap();
-        let machines = objects.iter().filter(|object| object["kind"] == "Machine");
-        let members = machines.filter(|machine| matches(&set["spec"]["selector"], &machine["metadata"]["labels"]));
-        let members: Vec<_> = members.map(|machine| machine["metadata"]["name"].as_str().unwrap()).collect();
-        let wanted = set["spec"]["replicas"].as_u64().unwrap();
-        assert_eq!(members, (0..wanted).map(|index| format!("{name}-{index}")).collect::<Vec<_>>());
+        // Masters belong to no set, and there are no other machines: the sets are to make them.
+        let mut machines = objects.iter().filter(|object| object["kind"] == "Machine");
+        assert!(machines.all(|machine| !matches(&set["spec"]["selector"], &machine["metadata"]["labels"])));
+        assert_eq!(set["spec"]["replicas"], 2);
     }
 }
 
@@ -163,4 +160,24 @@ fn the_stored_install_config_has_no_secrets() {
     for secret in ["c2VjcmV0", "s3cret", "pullSecret"] {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
+}
+
+/// Whoever looks after the machines alone gets a cluster that cannot: no objects, no controller, no credentials; and kubelets that need
+/// nobody's approval.
+#[test]
+fn machines_of_the_user_are_nothing_to_the_cluster() {
+    let rendered =
+        Rendered::new(edited(|config| config.machines = Some(landfall_config::MachineManagement::UserManaged)));
+    for (path, file) in rendered.manifests.iter() {
+        let text = String::from_utf8_lossy(&file.contents);
+        assert!(!path.contains("machine") && !text.contains("kind: Secret"), "{path}");
+    }
+    let kinds: Vec<String> = objects(&rendered).iter().map(|object| object["kind"].to_string()).collect();
+    assert!(
+        !kinds
+            .iter()
+            .any(|kind| kind.contains("Machine") || kind.contains("Definition") || kind.contains("Deployment")),
+        "{kinds:?}"
+    );
+    assert!(!objects(&rendered).is_empty());
 }

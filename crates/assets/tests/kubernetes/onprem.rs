@@ -5,7 +5,7 @@ use std::fs;
 use landfall_assets::{
     LocalNode, MachineRole, Member, NodeFacts, VipFacts, haproxy_config, keepalived_config, router_ids,
 };
-use landfall_config::{LoadBalancer, ovirt::RouterIds};
+use landfall_config::{LoadBalancer, RouterIds};
 
 use crate::{
     configs::{Rendered, example, ip, site},

@@ -46,7 +46,9 @@ impl Walk<'_> {
                 Some(Problem::new(path, "must not be empty"))
             }
             (Kind::Text { format: Some(format), .. }, Value::String(text)) => format::check(format, text, path),
-            (Kind::Boolean, Value::Bool(_)) | (Kind::Text { .. }, Value::String(_)) => None,
+            (Kind::Boolean, Value::Bool(_))
+            | (Kind::Text { .. }, Value::String(_))
+            | (Kind::Number, Value::Number(_)) => None,
             (Kind::Integer { minimum, maximum, allowed }, Value::Number(number)) => {
                 check_number(number, minimum, maximum, allowed.as_deref(), path)
             }

@@ -44,6 +44,7 @@ pub(super) fn placeholder(node: Node, wrong: Option<&Value>) -> Value {
     match node.kind() {
         Kind::Text { format, .. } => format::placeholder(format).into(),
         Kind::Integer { minimum, allowed, .. } => allowed.and_then(|a| a.first().copied()).unwrap_or(minimum).into(),
+        Kind::Number => 1.into(),
         Kind::Boolean => false.into(),
         Kind::Enumeration(words) => {
             let known = words.iter().map(|(word, _)| *word);

@@ -62,6 +62,10 @@ pub(super) fn wrong_type(node: Node, found: &Value, path: &str) -> Problem {
             ("a whole number", Some("write it without quotes".to_owned()))
         }
         (Kind::Integer { .. }, _) => ("a whole number", None),
+        (Kind::Number, Value::String(text)) if text.parse::<f64>().is_ok() => {
+            ("a number", Some("write it without quotes".to_owned()))
+        }
+        (Kind::Number, _) => ("a number", None),
         (Kind::Boolean, _) => ("true or false", None),
         (Kind::Enumeration(words), _) => {
             let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();

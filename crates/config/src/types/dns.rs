@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::powervs::ServiceEndpoints;
+
 /// Where the cluster's public DNS records are made. Exactly one backend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -14,6 +16,11 @@ pub enum Dns {
     Route53(Route53),
     /// Cloudflare.
     Cloudflare(Cloudflare),
+    /// Public zones of IBM Cloud Internet Services (CIS).
+    Cis(IbmDns),
+    /// Private zones of IBM Cloud DNS Services, which only networks see that the zone permits.
+    #[serde(rename = "dnsServices")]
+    DnsServices(IbmDns),
     /// Nobody: the records are printed, and the installation waits until they resolve.
     Manual(ManualDns),
 }
@@ -98,6 +105,28 @@ pub struct Cloudflare {
     /// API endpoint other than Cloudflare's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Url>,
+    /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
+    /// Time to live of the records in seconds. Default: 300.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
+}
+
+/// A DNS service of IBM Cloud. The API key is where that of the platform `powervs` is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct IbmDns {
+    /// CRN of the service's instance. Default: that of the account which has the zone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// Name of the zone. Default: the base domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// Addresses of services other than IBM's own. Default: those of `platform.powervs.serviceEndpoints`.
+    #[serde(default, skip_serializing_if = "ServiceEndpoints::is_empty")]
+    pub service_endpoints: ServiceEndpoints,
     /// Whether every node gets a record of its own, `<node>.<metadata.name>.<baseDomain>`, once the cluster is ready. Default:
     /// no.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -18,8 +18,8 @@ impl InstallConfig {
     pub fn endpoint_holder(&self) -> EndpointHolder {
         match (self.load_balancer, &self.platform) {
             (LoadBalancer::UserManaged, _) => EndpointHolder::User,
-            (LoadBalancer::Managed, Platform::Ovirt(_)) => EndpointHolder::Machines,
-            (LoadBalancer::Managed, Platform::Packet(_)) => EndpointHolder::Platform,
+            (LoadBalancer::Managed, Platform::Ovirt(_) | Platform::Powervm(_)) => EndpointHolder::Machines,
+            (LoadBalancer::Managed, Platform::Packet(_) | Platform::Powervs(_)) => EndpointHolder::Platform,
         }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ovirt, packet};
+use super::{ovirt, packet, powervm, powervs};
 
 /// A pool of equal machines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +79,12 @@ pub struct PoolPlatform {
     /// Settings on Packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<packet::MachinePool>,
+    /// Settings on PowerVM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub powervm: Option<powervm::MachinePool>,
+    /// Settings on PowerVS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub powervs: Option<powervs::MachinePool>,
 }
 
 impl PoolPlatform {

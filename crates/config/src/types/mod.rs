@@ -6,25 +6,31 @@ mod dns;
 mod endpoint;
 mod format;
 mod load_balancer;
+mod machine_management;
 mod machine_pool;
 mod networking;
 pub mod ovirt;
 pub mod packet;
 mod pki;
 mod platform;
+pub mod powervm;
+pub mod powervs;
 mod proxy;
+mod router_ids;
 mod secret;
 mod software;
 mod timeouts;
 
-pub use dns::{Cloudflare, Dns, ManualDns, Rfc2136, Route53, TsigAlgorithm};
+pub use dns::{Cloudflare, Dns, IbmDns, ManualDns, Rfc2136, Route53, TsigAlgorithm};
 pub use endpoint::EndpointHolder;
 pub use load_balancer::LoadBalancer;
+pub use machine_management::MachineManagement;
 pub use machine_pool::{Architecture, MachinePool, PoolPlatform, Role};
 pub use networking::{ClusterNetwork, MachineNetwork, NetworkType, Networking};
 pub use pki::{KeyAlgorithm, Pki};
 pub use platform::Platform;
 pub use proxy::Proxy;
+pub use router_ids::RouterIds;
 pub use secret::PullSecret;
 pub use software::{ArtifactDigests, Distribution, ImageMirror, NodeAgent, OpenshiftInstall};
 pub use timeouts::{Span, Timeouts};
@@ -83,6 +89,11 @@ pub struct InstallConfig {
     /// Who balances the API and ingress traffic.
     #[serde(default)]
     pub load_balancer: LoadBalancer,
+
+    /// Who looks after the machines once the cluster runs. Default: `managed`; with a kit of `landfall upi create`,
+    /// `userManaged`, because whoever makes machines by hand does not expect others to start them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<MachineManagement>,
 
     /// Where the cluster's public DNS records are made. Default: nowhere, you make them yourself beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]

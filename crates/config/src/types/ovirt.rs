@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Role, format};
+use super::{Role, RouterIds, format};
 
 /// An oVirt or RHV engine. Its address and credentials are in `~/.ovirt/ovirt-config.yaml` (or where `OVIRT_CONFIG` points).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,18 +74,6 @@ impl Platform {
     }
 }
 
-/// VRRP router ids, 1 to 255.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RouterIds {
-    /// Of the API's virtual addresses.
-    #[schemars(range(min = 1))]
-    pub api: u8,
-    /// Of the ingress' virtual addresses.
-    #[schemars(range(min = 1))]
-    pub ingress: u8,
-}
-
 /// Where the machines' disks come from. Exactly one of the two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -121,6 +109,17 @@ impl AffinityGroup {
             Role::Master => "controlplane",
             Role::Worker => "compute",
         }
+    }
+
+    /// The groups that a cluster has when nothing is said: one for each role.
+    pub fn built_in() -> Vec<Self> {
+        let group = |role, priority| Self {
+            name: Self::built_in_name(role).to_owned(),
+            priority,
+            description: None,
+            enforcing: None,
+        };
+        vec![group(Role::Master, 5), group(Role::Worker, 3)]
     }
 
     fn default_priority() -> u8 {

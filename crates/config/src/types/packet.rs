@@ -67,11 +67,21 @@ pub struct Platform {
     #[serde(default = "Platform::default_ipv6", rename = "ipv6")]
     pub ipv6: bool,
 
-    /// Ids of SSH keys of the project or its members that may use the machines' out-of-band console. The keys of `sshKey` get
-    /// in over the network.
+    /// Ids of SSH keys of the project that may use the machines' out-of-band console. The keys of `sshKey` get in over the
+    /// network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<format::Id>")]
     pub console_ssh_keys: Vec<Uuid>,
+
+    /// Ids of users, members of the project or its organisation, whose own SSH keys may use the console too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<format::Id>")]
+    pub console_users: Vec<Uuid>,
+
+    /// Whether the keys of `sshKey` are added to the project, so that their holders get to the console. They go with the
+    /// cluster. Default: no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub project_ssh_keys: bool,
 
     /// Tags that all objects carry beside the cluster's mark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,6 +90,11 @@ pub struct Platform {
     /// How machines are billed.
     #[serde(default)]
     pub billing_cycle: BillingCycle,
+
+    /// Deploys the platform's cloud controller manager, which gives Services of type `LoadBalancer` elastic addresses and
+    /// describes nodes. Nothing of Landfall needs it. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cloud_controller_manager: Option<CloudControllerManager>,
 
     /// Settings of the bootstrap machine. Default: those of the control plane, on demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,7 +193,7 @@ impl Ipxe {
     }
 }
 
-/// Where machines fetch what they start with. Exactly one of the two.
+/// Where machines fetch what they start with. Exactly one of the three.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum AssetHost {
@@ -187,6 +202,63 @@ pub enum AssetHost {
     /// URL (https) below which you serve the files that `create cluster` puts into `asset-host` of the install directory, under
     /// their names. They hold secrets: the URL must be unguessable, and the files must go when the cluster is up.
     Url(Url),
+    /// A bucket of an object store that speaks S3. Machines get links that expire; the objects go when the cluster is up.
+    Bucket(Bucket),
+}
+
+/// A bucket of an object store. Credentials come from the usual AWS environment variables and files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Bucket {
+    /// Its name. It must exist, and nobody but you needs rights to it.
+    #[schemars(length(min = 3, max = 63))]
+    pub name: String,
+    /// URL (https) of the object store. Default: Amazon's own in the region.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Url>,
+    /// Region of the bucket. Default: `us-east-1`.
+    #[serde(default = "Bucket::default_region")]
+    pub region: String,
+    /// How long links work, in minutes, at most a week. Machines must have booted by then; a new run makes new links for
+    /// machines that it makes. Default: 180.
+    #[serde(default = "Bucket::default_link_minutes")]
+    #[schemars(range(min = 10, max = 10080))]
+    pub link_minutes: u32,
+}
+
+impl Bucket {
+    fn default_region() -> String {
+        "us-east-1".to_owned()
+    }
+
+    fn default_link_minutes() -> u32 {
+        180
+    }
+}
+
+/// The platform's cloud controller manager.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CloudControllerManager {
+    /// What brings the addresses of Services to nodes.
+    #[serde(default)]
+    pub services: ServiceLoadBalancer,
+    /// Its image. Default: that of version 3.8.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+}
+
+/// What brings the addresses of Services to nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ServiceLoadBalancer {
+    /// kube-vip on every worker, over BGP. It is deployed too.
+    #[default]
+    KubeVip,
+    /// `MetalLB`, which you deploy; the manager configures it by its custom resources.
+    Metallb,
+    /// Nothing: the manager only describes nodes.
+    None,
 }
 
 /// Landfall as the host.

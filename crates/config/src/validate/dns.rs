@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::{domain, sources};
-use crate::{Dns, InstallConfig, Problem, path, report::Report};
+use super::{domain, powervs, sources};
+use crate::{Dns, IbmDns, InstallConfig, Problem, path, report::Report};
 
 /// The smallest time to live that all backends take.
 const MIN_TTL: u32 = 60;
@@ -31,6 +31,8 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
                 report.check(sources::web_url("dns.route53.endpoint", endpoint.as_str()));
             }
         }
+        Some(Dns::Cis(backend)) => ibm("dns.cis", backend, config, report),
+        Some(Dns::DnsServices(backend)) => ibm("dns.dnsServices", backend, config, report),
         Some(Dns::Cloudflare(backend)) => {
             zone("dns.cloudflare.zone", backend.zone.as_deref(), config, report);
             ttl("dns.cloudflare.ttl", backend.ttl, report);
@@ -38,6 +40,16 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
                 report.check(sources::web_url("dns.cloudflare.endpoint", endpoint.as_str()));
             }
         }
+    }
+}
+
+fn ibm(section: &str, backend: &IbmDns, config: &InstallConfig, report: &mut Report) {
+    zone(&path::key(section, "zone"), backend.zone.as_deref(), config, report);
+    ttl(&path::key(section, "ttl"), backend.ttl, report);
+    powervs::endpoints(&path::key(section, "serviceEndpoints"), &backend.service_endpoints, report);
+    if let Some(instance) = backend.instance.as_ref().filter(|instance| !instance.starts_with("crn:v1:")) {
+        let rule = "must be the CRN of an instance, which begins with crn:v1:";
+        report.problem(Problem::new(path::key(section, "instance"), rule).value(instance));
     }
 }
 

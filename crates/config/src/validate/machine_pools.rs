@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::domain;
-use crate::{Architecture, InstallConfig, Problem, Role, path, report::Report};
+use crate::{Architecture, InstallConfig, MachinePool, Problem, Role, path, report::Report};
 
 /// The name of a machine is at most 63 characters: an infra id of 27, two hyphens, and five that tell machines apart.
 const MAX_POOL_NAME: usize = 29;
@@ -88,4 +88,25 @@ fn architectures(config: &InstallConfig, report: &mut Report) {
             );
         }
     }
+}
+
+/// Machines of a platform are Power machines, and the others of the cluster have nowhere to run.
+pub(super) fn power_only(config: &InstallConfig, platform: &str, report: &mut Report) {
+    for (place, pool) in located(config) {
+        if let Some(other) = pool.architecture.filter(|architecture| *architecture != Architecture::Ppc64le) {
+            let rule = format!(
+                "must be 'ppc64le': {platform} has Power machines only, and machines of other architectures, \
+                 such as those of a VPC, cannot join their cluster"
+            );
+            report.problem(
+                Problem::new(path::key(&place, "architecture"), rule).value(other.name()).suggest("leave it out"),
+            );
+        }
+    }
+}
+
+/// All pools, with where they stand.
+pub(super) fn located(config: &InstallConfig) -> impl Iterator<Item = (String, &MachinePool)> {
+    let compute = config.compute.iter().enumerate().map(|(i, pool)| (path::index("compute", i), pool));
+    std::iter::once(("controlPlane".to_owned(), &config.control_plane)).chain(compute)
 }

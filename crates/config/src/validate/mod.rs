@@ -9,6 +9,8 @@ mod ovirt;
 mod ovirt_pools;
 mod packet;
 mod pki;
+mod powervm;
+mod powervs;
 mod proxy;
 mod software;
 mod sources;
@@ -40,6 +42,8 @@ impl InstallConfig {
         ovirt::check(self, report);
         ovirt_pools::check(self, report);
         packet::check(self, report);
+        powervm::check(self, report);
+        powervs::check(self, report);
         dns::check(self, report);
         proxy::check(self, report);
         trust::check(self, report);

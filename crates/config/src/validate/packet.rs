@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::{
     Dns, EndpointHolder, InstallConfig, Platform, Problem, Role,
-    packet::{self, AssetHost, Endpoint, Os},
+    packet::{self, AssetHost, Endpoint, Os, ServiceLoadBalancer},
     path,
     report::Report,
 };
@@ -43,8 +43,38 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         let rule = "must begin with https://: what the bootstrap machine fetches there holds secrets";
         report.problem(Problem::new(path::key(&at("assetHost"), "url"), rule).value(url));
     }
+    bucket(packet, report);
+    let announces =
+        packet.cloud_controller_manager.as_ref().is_some_and(|own| own.services != ServiceLoadBalancer::None);
+    if announces && packet.endpoint == Endpoint::Bgp && config.endpoint_holder() == EndpointHolder::Platform {
+        let place = path::key(&at("cloudControllerManager"), "services");
+        let rule = "must be none with endpoint bgp: a machine has one BGP session, and that is taken";
+        report.problem(Problem::new(place, rule));
+    }
+    if packet.cloud_controller_manager.is_some() && packet.new_project.is_some() {
+        let rule = "must be left out with newProject: the manager is told its project before there is one";
+        report.problem(Problem::new(at("cloudControllerManager"), rule));
+    }
+    if packet.project_ssh_keys && config.ssh_key.is_none() {
+        let rule = "must be left out: there is no sshKey to add";
+        report.problem(Problem::new(at("projectSshKeys"), rule));
+    }
     endpoint(config, packet, report);
     pools(config, packet, report);
+}
+
+fn bucket(packet: &packet::Platform, report: &mut Report) {
+    let AssetHost::Bucket(bucket) = &packet.asset_host else { return };
+    let at = |field: &str| path::key(&path::key(&path::key(SECTION, "assetHost"), "bucket"), field);
+    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '.');
+    if !bucket.name.chars().all(fits) || bucket.name.starts_with(['-', '.']) || bucket.name.ends_with(['-', '.']) {
+        let rule = "must have lower case letters, digits, hyphens and dots only, and a letter or digit at both ends";
+        report.problem(Problem::new(at("name"), rule).value(&bucket.name));
+    }
+    if let Some(url) = bucket.endpoint.as_ref().filter(|url| url.scheme() != "https") {
+        let rule = "must begin with https://: what the bootstrap machine fetches there holds secrets";
+        report.problem(Problem::new(at("endpoint"), rule).value(url));
+    }
 }
 
 fn endpoint(config: &InstallConfig, packet: &packet::Platform, report: &mut Report) {

@@ -1,6 +1,6 @@
 //! Where images and programs are fetched from.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, net::IpAddr};
 
 use url::Url;
 
@@ -38,6 +38,14 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
             }
         }
     }
+}
+
+/// Whether a URL leads to this very computer, where nobody can listen in.
+pub(super) fn is_here(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| {
+        let host = host.trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    })
 }
 
 /// A URL that machines can fetch from.

@@ -13,8 +13,11 @@ struct Vip<'a> {
 }
 
 pub(super) fn check(config: &InstallConfig, report: &mut Report) {
-    let Platform::Ovirt(_) = config.platform else { return };
-    let (api_path, ingress_path) = ("platform.ovirt.api_vips", "platform.ovirt.ingress_vips");
+    let (api_path, ingress_path) = match config.platform {
+        Platform::Ovirt(_) => ("platform.ovirt.api_vips", "platform.ovirt.ingress_vips"),
+        Platform::Powervm(_) => ("platform.powervm.api_vips", "platform.powervm.ingress_vips"),
+        Platform::Packet(_) | Platform::Powervs(_) => return,
+    };
     let (api, ingress) = (config.api_vips(), config.ingress_vips());
     for (path, vips, purpose) in [(api_path, api, "the API"), (ingress_path, ingress, "the ingress")] {
         list(path, vips, purpose, config, report);

@@ -74,6 +74,8 @@ fn from_schema(root: &Value, schema: &Value) -> BoxedStrategy<Value> {
     match schema["type"].as_str().unwrap() {
         "boolean" => any::<bool>().prop_map(Value::from).boxed(),
         "integer" => integer(schema),
+        // As numbers of processors are: in quarters.
+        "number" => (0_u32..64).prop_map(|quarters| (f64::from(quarters) / 4.0).into()).boxed(),
         "string" => string(schema["format"].as_str()),
         "array" => vec(from_schema(root, &schema["items"]), 0..4).prop_map(Value::from).boxed(),
         "object" => object(root, schema),

@@ -1,8 +1,12 @@
 //! The services, one file or directory each.
 
 mod cloudflare;
+mod contended;
+mod dns_services;
+mod ibm;
 mod rfc2136;
 mod route53;
+mod service;
 
 use std::sync::Arc;
 
@@ -18,10 +22,22 @@ pub fn connect(service: &Dns, environment: &Environment, network: &Network) -> R
     Ok(match service {
         Dns::Rfc2136(section) => Some(Arc::new(rfc2136::NameServer::new(section, network)?)),
         Dns::Route53(section) => Some(Arc::new(route53::Route53::new(section, environment)?)),
-        Dns::Cloudflare(section) => Some(Arc::new(cloudflare::Cloudflare::new(section, environment)?)),
+        Dns::Cloudflare(section) => Some(Arc::new(Contended(cloudflare::Cloudflare::new(section, environment)?))),
+        Dns::Cis(section) => {
+            let account = ibm::Account::new(section, environment)?;
+            let zone = section.zone.as_deref().unwrap_or_default().parse()?;
+            Some(Arc::new(Contended(cloudflare::Cloudflare::of_ibm(account, section.instance.clone(), zone))))
+        }
+        Dns::DnsServices(section) => {
+            let account = ibm::Account::new(section, environment)?;
+            let zone = section.zone.as_deref().unwrap_or_default().parse()?;
+            Some(Arc::new(Contended(dns_services::DnsServices::new(account, section.instance.clone(), zone))))
+        }
         Dns::Manual(_) => None,
     })
 }
+
+use contended::Contended;
 
 pub(crate) use cloudflare::TOKEN;
 pub(crate) use rfc2136::TSIG_SECRET;

@@ -5,7 +5,7 @@ use hickory_proto::{
     rr::{Name as WireName, RData, Record},
 };
 
-use crate::{Data, Name};
+use crate::{Data, Name, Service};
 
 /// What a name server answered.
 #[derive(Clone, Debug)]
@@ -73,6 +73,12 @@ pub(super) fn records(records: &[Record]) -> impl Iterator<Item = (Name, u32, Da
             RData::AAAA(address) => Data::Aaaa(address.0),
             RData::CNAME(target) => Data::Cname(name(&target.0)?),
             RData::PTR(target) => Data::Ptr(name(&target.0)?),
+            RData::SRV(service) => Data::Srv(Service {
+                priority: service.priority,
+                weight: service.weight,
+                port: service.port,
+                host: name(&service.target)?,
+            }),
             RData::TXT(text) => Data::Txt(String::from_utf8_lossy(&text.txt_data.concat()).into_owned()),
             _ => return None,
         };

@@ -4,11 +4,11 @@ use hickory_proto::{
     op::{Edns, Message, MessageType, OpCode, Query},
     rr::{
         DNSClass, Name as WireName, RData, Record, RecordType,
-        rdata::{A, AAAA, CNAME, PTR, TXT},
+        rdata::{A, AAAA, CNAME, PTR, SRV, TXT},
     },
 };
 
-use crate::{Change, Data, Guard, Name, RecordSet, Type};
+use crate::{Change, Data, Guard, Name, RecordSet, Service, Type};
 
 /// What fits into one packet almost everywhere (the recommendation of the DNS flag day of 2020).
 const PAYLOAD: u16 = 1232;
@@ -103,6 +103,9 @@ fn wire_data(data: &Data) -> RData {
         Data::Aaaa(address) => RData::AAAA(AAAA(*address)),
         Data::Cname(name) => RData::CNAME(CNAME(wire_name(name))),
         Data::Ptr(name) => RData::PTR(PTR(wire_name(name))),
+        Data::Srv(Service { priority, weight, port, host }) => {
+            RData::SRV(SRV::new(*priority, *weight, *port, wire_name(host)))
+        }
         Data::Txt(text) => RData::TXT(TXT::from_bytes(text.as_bytes().chunks(255).collect())),
     }
 }
@@ -113,6 +116,7 @@ pub(crate) fn wire_type(kind: Type) -> RecordType {
         Type::Aaaa => RecordType::AAAA,
         Type::Cname => RecordType::CNAME,
         Type::Ptr => RecordType::PTR,
+        Type::Srv => RecordType::SRV,
         Type::Txt => RecordType::TXT,
     }
 }

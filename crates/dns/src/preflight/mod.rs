@@ -92,7 +92,7 @@ fn secret(service: &Dns) -> Vec<Finding> {
     let (path, what, field) = match service {
         Dns::Rfc2136(section) => (&section.key_file, TSIG_SECRET, "dns.rfc2136.keyFile"),
         Dns::Cloudflare(section) => (&section.token_file, TOKEN, "dns.cloudflare.tokenFile"),
-        Dns::Route53(_) | Dns::Manual(_) => return Vec::new(),
+        Dns::Route53(_) | Dns::Cis(_) | Dns::DnsServices(_) | Dns::Manual(_) => return Vec::new(),
     };
     match SecretFile::read(Path::new(path), what) {
         Ok(file) if file.exposed => {

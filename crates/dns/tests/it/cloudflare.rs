@@ -60,7 +60,7 @@ struct OnSimulator(&'static [&'static str]);
 impl Fixture for OnSimulator {
     async fn world(&self) -> Box<dyn World> {
         let account = Account::new(self.0).await;
-        let cluster = account.cluster("demo", "demo-x7k2p", TOKEN);
+        let cluster = account.cluster("demo", "demo-x7k2p", TOKEN).with_etcd(2);
         Box::new(OneCluster { cluster, inventory: move || account.lines() })
     }
 }
@@ -100,6 +100,25 @@ async fn clusters_do_not_meet_and_what_is_made_is_not_proxied() {
     let left = account.lines();
     assert!(left.len() == 8 && left.iter().all(|line| line.contains(".ba.lab.example.test ")), "{left:?}");
     clusters[1].destroy(&runs[1]).await.unwrap();
+    assert_eq!(account.lines(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn services_are_made_changed_and_removed() {
+    let account = Account::new(&[]).await;
+    let cluster = |id: &str, members| account.cluster("demo", id, TOKEN).with_etcd(members);
+    let made = || account.lines().into_iter().filter(|line| line.contains("_etcd-server-ssl")).collect::<Vec<_>>();
+    cluster("demo-x7k2p", 2).apply(&Run::new()).await.unwrap();
+    insta::assert_snapshot!(made().join("\n"), @r#"
+    _etcd-server-ssl._tcp.demo.lab.example.test 300 SRV 0 10 2380 etcd-0.demo.lab.example.test
+    _etcd-server-ssl._tcp.demo.lab.example.test 300 SRV 0 10 2380 etcd-1.demo.lab.example.test
+    _landfall._etcd-server-ssl._tcp.demo.lab.example.test 300 TXT "heritage=landfall,owner=demo-x7k2p,records=SRV"
+    "#);
+    let stranger = cluster("demo-other", 2).refusal_text().await;
+    assert!(stranger.contains("belongs to the cluster demo-x7k2p"), "{stranger}");
+    cluster("demo-x7k2p", 1).apply(&Run::new()).await.unwrap();
+    assert_eq!(made().len(), 2, "{:?}", made());
+    cluster("demo-x7k2p", 1).destroy(&Run::new()).await.unwrap();
     assert_eq!(account.lines(), Vec::<String>::new());
 }
 

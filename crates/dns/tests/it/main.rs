@@ -1,4 +1,4 @@
-//! The records of clusters in real zones: BIND and Knot for dynamic updates, moto for Route 53, a simulator for Cloudflare. What
+//! The records of clusters in real zones: BIND and Knot for dynamic updates, moto for Route 53, simulators for Cloudflare and IBM Cloud. What
 //! they hold is read by other programs than ours: `dig`, boto3, and the state of the simulator.
 
 #![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
@@ -6,6 +6,7 @@
 mod by_hand;
 mod cloudflare;
 mod faults;
+mod ibm;
 mod knot;
 mod moto;
 mod neighbours;

@@ -109,7 +109,7 @@ struct OnMoto(Arc<Moto>);
 impl Fixture for OnMoto {
     async fn world(&self) -> Box<dyn World> {
         let zone = Zone::new(&self.0);
-        let cluster = Zone::cluster(&zone.moto, &zone.id, "demo", "demo-x7k2p");
+        let cluster = Zone::cluster(&zone.moto, &zone.id, "demo", "demo-x7k2p").with_etcd(2);
         Box::new(OneCluster { cluster, inventory: move || zone.lines() })
     }
 }
@@ -160,6 +160,30 @@ async fn records_are_as_boto3_sees_them_and_only_ours_go() {
     assert_eq!(zone.lines(), with_neighbour);
     neighbour.destroy(&runs[0]).await.unwrap();
     assert_eq!(zone.lines(), before);
+}
+
+#[tokio::test]
+async fn services_are_as_boto3_sees_them() {
+    let zone = Zone::new(&Arc::new(Moto::start()));
+    let before = zone.lines();
+    let service = "_etcd-server-ssl._tcp.demo.lab.example.test";
+    let cluster = |members| Zone::cluster(&zone.moto, &zone.id, "demo", "demo-x7k2p").with_etcd(members);
+    let made = || zone.lines().into_iter().filter(|line| line.contains("_etcd-server-ssl")).collect::<Vec<_>>();
+    cluster(2).apply(&Run::new()).await.unwrap();
+    insta::assert_snapshot!(made().join("\n"), @r#"
+    _etcd-server-ssl._tcp.demo.lab.example.test. 300 SRV 0 10 2380 etcd-0.demo.lab.example.test.
+    _etcd-server-ssl._tcp.demo.lab.example.test. 300 SRV 0 10 2380 etcd-1.demo.lab.example.test.
+    _landfall._etcd-server-ssl._tcp.demo.lab.example.test. 300 TXT "heritage=landfall,owner=demo-x7k2p,records=SRV"
+    "#);
+    // A member less; and what was changed behind our back.
+    zone.moto.boto3(&["upsert", &zone.id, service, "SRV", "60", "1 1 1 elsewhere.example.test."]);
+    cluster(1).apply(&Run::new()).await.unwrap();
+    assert_eq!(made().len(), 2, "{:?}", made());
+    cluster(1).destroy(&Run::new()).await.unwrap();
+    assert_eq!(zone.lines(), before);
+    zone.moto.boto3(&["upsert", &zone.id, service, "SRV", "60", "1 1 1 elsewhere.example.test."]);
+    let text = cluster(1).refusal_text().await;
+    assert!(text.contains(&format!("{service} SRV 1 1 1 elsewhere.example.test. exists at Route 53")), "{text}");
 }
 
 #[tokio::test]

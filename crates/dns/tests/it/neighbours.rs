@@ -36,6 +36,31 @@ async fn the_records_are_those_that_a_cluster_needs() {
     assert!(!scene.server.frozen(ZONE).contains("demo-x7k2p"));
 }
 
+#[tokio::test]
+async fn services_are_made_changed_and_removed() {
+    let scene = Scene::with("_etcd-server-ssl._tcp.other SRV 1 1 1 elsewhere.example.test.\n", "");
+    let before = scene.inventory();
+    let cluster = |members| scene.cluster("demo", "demo-x7k2p").with_etcd(members);
+    let name = format!("_etcd-server-ssl._tcp.demo.{ZONE}");
+    let dig = || scene.resolver.dig(&["+short", &name, "SRV"]).lines().map(str::to_owned).collect::<Vec<_>>();
+    cluster(3).apply(&Run::new()).await.unwrap();
+    let mut seen = dig();
+    seen.sort();
+    assert_eq!(seen, [0, 1, 2].map(|number| format!("0 10 2380 etcd-{number}.demo.{ZONE}.")));
+    // A member less; and what was changed behind our back.
+    cluster(1).apply(&Run::new()).await.unwrap();
+    let own = || scene.server.dig(&["+short", &name, "SRV"]);
+    assert_eq!(own(), format!("0 10 2380 etcd-0.demo.{ZONE}.\n"));
+    let text = scene.cluster("demo", "demo-other").with_etcd(1).refusal_text().await;
+    assert!(text.contains("belongs to the cluster demo-x7k2p"), "{text}");
+    // Without a journal, by marks alone.
+    cluster(1).destroy(&Run::new()).await.unwrap();
+    assert_eq!(scene.inventory(), before);
+    // Somebody else's is left alone.
+    let text = scene.cluster("other", "other-bcdfg").with_etcd(1).refusal_text().await;
+    assert!(text.contains("_etcd-server-ssl._tcp.other.lab.example.test SRV 1 1 1 elsewhere.example.test."), "{text}");
+}
+
 /// `a` and `ba`, at the same time: each goes without taking anything of the other.
 #[tokio::test]
 async fn clusters_with_names_that_end_alike_do_not_meet() {

@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use landfall_config::{Dns, InstallConfig};
-use landfall_dns::{Binder, Discovery, Network, plan, resolved};
+use landfall_dns::{Binder, Data, Discovery, Name, Network, plan, record_steps, resolved};
 use landfall_engine::{
     ApplyError, Event, Journal, Options, Plan, PlanBuilder, RemovalError, RetryPolicy, apply, destroy,
 };
@@ -44,6 +44,8 @@ pub(crate) struct Cluster {
     pub(crate) infra_id: InfraId,
     pub(crate) network: Network,
     pub(crate) environment: Environment,
+    /// Records besides those of every cluster.
+    pub(crate) further: Vec<(Name, Data)>,
 }
 
 impl Scene {
@@ -111,7 +113,18 @@ impl Cluster {
         });
         let config: InstallConfig = serde_json::from_value(config).unwrap();
         let service = resolved(config.dns.as_ref().unwrap(), &config, Path::new("/nowhere"));
-        Self { config, service, infra_id: infra_id.parse().unwrap(), network, environment: Environment::default() }
+        let infra_id = infra_id.parse().unwrap();
+        Self { config, service, infra_id, network, environment: Environment::default(), further: Vec::new() }
+    }
+
+    /// With an SRV record for each of so many members of etcd, as OpenShift before 4.4 wants it.
+    pub(crate) fn with_etcd(self, members: usize) -> Self {
+        let domain = self.config.cluster_domain();
+        let member = |number: usize| {
+            let name: Name = format!("_etcd-server-ssl._tcp.{domain}").parse().unwrap();
+            (name, Data::Srv(format!("0 10 2380 etcd-{number}.{domain}.").parse().unwrap()))
+        };
+        Self { further: (0..members).map(member).collect(), ..self }
     }
 
     pub(crate) fn dns_binder(&self) -> Binder {
@@ -120,7 +133,8 @@ impl Cluster {
 
     pub(crate) fn whole_plan(&self) -> Plan {
         let mut builder = PlanBuilder::default();
-        for step in plan(&self.config, &self.service).unwrap() {
+        let further = record_steps(&self.config, &self.service, self.further.clone()).unwrap();
+        for step in plan(&self.config, &self.service).unwrap().into_iter().chain(further) {
             builder.step(step);
         }
         builder.build().unwrap()

@@ -12,7 +12,7 @@ struct OnBind;
 impl Fixture for OnBind {
     async fn world(&self) -> Box<dyn World> {
         let scene = Scene::with("www A 192.0.2.80\n*.pages A 192.0.2.81\n", "");
-        let cluster = scene.cluster("demo", "demo-x7k2p");
+        let cluster = scene.cluster("demo", "demo-x7k2p").with_etcd(2);
         Box::new(OneCluster { cluster, inventory: move || scene.inventory() })
     }
 }

@@ -7,10 +7,14 @@ mod record;
 mod store;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+};
 
+use async_trait::async_trait;
 use jiff::Timestamp;
-use landfall_platform::{ErrorClass, InfraId, Outputs, StepId, StepSpec};
+use landfall_platform::{ErrorClass, InfraId, Notes, Outputs, StepError, StepId, StepSpec};
 
 pub use record::{IllegalRecord, Record, State};
 
@@ -19,7 +23,23 @@ use writer::Writer;
 
 /// The journal of one cluster, open for writing.
 pub struct Journal {
-    writer: Writer,
+    writer: Arc<Writer>,
+}
+
+/// Writes down what one step notes. It keeps no journal open.
+struct Notebook {
+    step: StepId,
+    writer: Weak<Writer>,
+}
+
+#[async_trait]
+impl Notes for Notebook {
+    async fn note(&self, outputs: Outputs) -> Result<(), StepError> {
+        // Nobody waits for a step whose journal is closed.
+        let Some(writer) = self.writer.upgrade() else { return Ok(()) };
+        let noted = writer.record(self.step.clone(), Record::EnsureNotes(outputs)).await;
+        noted.map_err(|error| StepError::new(ErrorClass::Bug, error))
+    }
 }
 
 /// What a journal says at one moment.
@@ -38,7 +58,7 @@ pub struct Entry {
     pub spec: StepSpec,
     /// Where it stands.
     pub state: State,
-    /// What it told, once it was done.
+    /// What it told when it was done, or noted last before.
     pub outputs: Option<Outputs>,
     /// How it failed, if it last did.
     pub failure: Option<Failure>,
@@ -130,7 +150,7 @@ pub enum JournalError {
 impl Journal {
     /// Opens the journal of a cluster, or begins one.
     pub fn open(path: &Path, infra_id: &InfraId) -> Result<Self, JournalError> {
-        Ok(Self { writer: Writer::start(Store::open(path, infra_id)?) })
+        Ok(Self { writer: Arc::new(Writer::start(Store::open(path, infra_id)?)) })
     }
 
     /// What a journal says now. Needs no lock and disturbs no writer.
@@ -146,6 +166,11 @@ impl Journal {
     /// Adds a record; it is on disk when this returns. Records that are added side by side share one write.
     pub async fn record(&self, step: StepId, record: Record) -> Result<(), JournalError> {
         self.writer.record(step, record).await
+    }
+
+    /// Writes down what a step notes while it is being made.
+    pub(crate) fn notes(&self, step: StepId) -> Arc<dyn Notes> {
+        Arc::new(Notebook { step, writer: Arc::downgrade(&self.writer) })
     }
 }
 

@@ -26,6 +26,8 @@ pub enum State {
 pub enum Record {
     /// `ensure` is about to be called.
     EnsureBegins(Box<StepSpec>),
+    /// `ensure` goes on, and this is known of the object already.
+    EnsureNotes(Outputs),
     /// `ensure` succeeded.
     EnsureDone(Outputs),
     /// `ensure` failed for good.
@@ -66,14 +68,18 @@ impl Record {
     /// Beginning is always allowed, because a process may have died at any point; an end needs its beginning.
     pub fn next(&self, step: &StepId, state: Option<State>) -> Result<State, IllegalRecord> {
         match (self, state) {
-            (Self::EnsureBegins(_), _) => Ok(State::Ensuring),
+            (Self::EnsureBegins(_), _) | (Self::EnsureNotes(_), Some(State::Ensuring)) => Ok(State::Ensuring),
             (Self::EnsureDone(_), Some(State::Ensuring)) => Ok(State::Done),
             (Self::EnsureFailed { .. }, Some(State::Ensuring)) => Ok(State::Failed),
             (Self::RemoveBegins(_), _) => Ok(State::Removing),
             (Self::RemoveDone, Some(State::Removing)) => Ok(State::Removed),
             (Self::RemoveFailed { .. }, Some(State::Removing)) => Ok(State::RemoveFailed),
             (
-                Self::EnsureDone(_) | Self::EnsureFailed { .. } | Self::RemoveDone | Self::RemoveFailed { .. },
+                Self::EnsureNotes(_)
+                | Self::EnsureDone(_)
+                | Self::EnsureFailed { .. }
+                | Self::RemoveDone
+                | Self::RemoveFailed { .. },
                 None
                 | Some(
                     State::Ensuring
@@ -91,6 +97,7 @@ impl Record {
     pub fn name(&self) -> &'static str {
         match self {
             Self::EnsureBegins(_) => "ensure-begins",
+            Self::EnsureNotes(_) => "ensure-notes",
             Self::EnsureDone(_) => "ensure-done",
             Self::EnsureFailed { .. } => "ensure-failed",
             Self::RemoveBegins(_) => "remove-begins",

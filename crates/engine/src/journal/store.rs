@@ -263,6 +263,9 @@ fn write(
         Record::EnsureDone(outputs) => transaction
             .prepare_cached("UPDATE step SET state = ?2, outputs = ?3, ended = ?4 WHERE id = ?1")?
             .execute(params![step.as_str(), state.name(), json(outputs), now]),
+        Record::EnsureNotes(outputs) => transaction
+            .prepare_cached("UPDATE step SET outputs = ?2 WHERE id = ?1")?
+            .execute(params![step.as_str(), json(outputs)]),
         Record::RemoveDone => transaction
             .prepare_cached("UPDATE step SET state = ?2, outputs = NULL, ended = ?3 WHERE id = ?1")?
             .execute(params![step.as_str(), state.name(), now]),

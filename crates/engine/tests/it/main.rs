@@ -4,5 +4,6 @@
 
 mod behaviour;
 mod journal;
+mod notes;
 mod suites;
 mod toy;

@@ -1,25 +1,33 @@
 //! The registry of platforms: the one place that knows them all.
 
 use std::{
+    collections::BTreeMap,
+    net::IpAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
 use anyhow::Context as _;
-use landfall_config::{InstallConfig, packet::Location};
-use landfall_dns::Probe;
+use landfall_assets::ClusterMetadata;
+use landfall_config::{InstallConfig, Platform, packet::Location};
+use landfall_dns::{Probe, Sources};
 use landfall_engine::{Plan, PlanError};
-use landfall_platform::{Bind, Discover, Environment, Finding, InfraId, MachineProvider, Machines, StepId};
+use landfall_platform::{
+    Bind, Discover, Environment, Finding, InfraId, MachineProvider, Machines, Outputs, Stage, StepId, bootstrap_step,
+};
 use landfall_platform_ovirt as ovirt;
 use landfall_platform_packet as packet;
-use landfall_wire::Limits;
+use landfall_platform_powervm as powervm;
+use landfall_platform_powervs as powervs;
+use landfall_wire::{Limits, LocalNetwork};
 use secrecy::SecretString;
 
 use super::{
-    Boot,
+    Boot, METADATA,
     control_plane::Masters,
-    public_dns::{self, Everywhere, PublicDns, WithDns, with_records},
+    everywhere::Everywhere,
+    public_dns::{self, PublicDns, WithDns, with_records},
     waiting::{Wait, extended, with_bootstrap_waits, with_final_wait},
 };
 
@@ -35,6 +43,8 @@ pub(crate) struct Site {
     pub(crate) machines: Arc<dyn Machines>,
     /// The step that makes the machine which only the beginning needs.
     pub(crate) bootstrap: StepId,
+    /// Steps whose objects only that machine needs. They go with it.
+    pub(crate) temporary: Vec<StepId>,
     /// What must never be shown.
     pub(crate) secrets: Vec<SecretString>,
     infra_id: InfraId,
@@ -48,6 +58,8 @@ pub(crate) struct Site {
 enum Connection {
     Ovirt(Arc<ovirt::Client>),
     Packet(packet::Site),
+    Powervm(powervm::Site),
+    Powervs(Box<powervs::Site>),
 }
 
 /// What was found out about a platform before anything is made there.
@@ -61,18 +73,22 @@ pub(crate) struct Look {
 pub(crate) enum Facts {
     Ovirt(ovirt::Facts),
     Packet(packet::Facts),
+    Powervm(powervm::Facts),
+    Powervs(powervs::Facts),
 }
 
 impl Facts {
     /// What is assumed where nothing could be found out: machines share hosts if they must and are attached as their template
-    /// is, or stand in the first place that is named.
+    /// is, or stand in the first place that is named, or run on the systems that most zones have.
     pub(crate) fn assumed(config: &InstallConfig) -> Self {
-        match config.platform.packet() {
-            None => Self::Ovirt(ovirt::Facts { hosts_up: 0, vnic_profile_id: None }),
-            Some(platform) => {
+        match &config.platform {
+            Platform::Ovirt(_) => Self::Ovirt(ovirt::Facts { hosts_up: 0, vnic_profile_id: None }),
+            Platform::Packet(platform) => {
                 let location = platform.locations().into_iter().next();
                 Self::Packet(packet::Facts { location: location.unwrap_or(Location::Metro(String::new())) })
             }
+            Platform::Powervm(_) => Self::Powervm(powervm::Facts),
+            Platform::Powervs(_) => Self::Powervs(powervs::Facts { sys_type: "s922".to_owned() }),
         }
     }
 }
@@ -90,6 +106,8 @@ pub(crate) fn site(
     let made = match platform {
         "ovirt" => on_ovirt(environment, infra_id, boot)?,
         "packet" => on_packet(dir, environment, infra_id, boot, config)?,
+        "powervm" => on_powervm(dir, environment, infra_id, boot, config)?,
+        "powervs" => on_powervs(environment, infra_id, boot, whereabouts(dir, config))?,
         other => anyhow::bail!("there is no platform '{other}'"),
     };
     let dns = public_dns::binder(infra_id, environment);
@@ -98,7 +116,8 @@ pub(crate) fn site(
         bind: Arc::new(WithDns { platform: made.bind, dns: dns.clone() }),
         discover: made.discover,
         bootstrap: bootstrap_step(),
-        secrets: vec![made.secret],
+        temporary: if platform == "powervs" { powervs::temporary_steps() } else { Vec::new() },
+        secrets: made.secrets,
         infra_id: infra_id.clone(),
         connection: made.connection,
         dns,
@@ -111,7 +130,7 @@ struct Connected {
     machines: Arc<dyn Machines>,
     bind: Arc<dyn Bind>,
     discover: Arc<dyn Discover>,
-    secret: SecretString,
+    secrets: Vec<SecretString>,
     connection: Connection,
 }
 
@@ -126,7 +145,7 @@ fn on_ovirt(environment: &Environment, infra_id: &InfraId, boot: &Boot) -> anyho
         machines: Arc::new(binder.machines()),
         bind: Arc::new(binder),
         discover: Arc::new(ovirt::Discovery::new(Arc::clone(&client), infra_id)),
-        secret,
+        secrets: vec![secret],
         connection: Connection::Ovirt(client),
     })
 }
@@ -156,14 +175,88 @@ fn on_packet(
         machines: Arc::new(binder.machines()),
         bind: Arc::new(binder),
         discover: Arc::new(packet::Discovery::new(site.clone())),
-        secret,
+        secrets: vec![secret],
         connection: Connection::Packet(site),
+    })
+}
+
+fn on_powervm(
+    dir: &Path,
+    environment: &Environment,
+    infra_id: &InfraId,
+    boot: &Boot,
+    config: Option<&InstallConfig>,
+) -> anyhow::Result<Connected> {
+    let credentials = powervm::Credentials::read(environment)?;
+    let hosts = match config.and_then(|config| config.platform.powervm()) {
+        Some(platform) => platform.hosts.clone(),
+        None => metadata(dir).and_then(|known| known.powervm).map_or_else(|| credentials.hosts(), |known| known.hosts),
+    };
+    let site = powervm::Site::new(&hosts, &credentials, infra_id, POLL_INTERVAL)?;
+    let inputs = powervm::Inputs { ignition: boot.user_data.clone(), image_cache: image_cache(environment) };
+    let binder = powervm::Binder::new(site.clone(), inputs);
+    Ok(Connected {
+        machines: Arc::new(binder.machines()),
+        bind: Arc::new(binder),
+        discover: Arc::new(powervm::Discovery::new(site.clone())),
+        secrets: credentials.secrets(),
+        connection: Connection::Powervm(site),
+    })
+}
+
+/// What `metadata.json` of an install directory says.
+fn metadata(dir: &Path) -> Option<ClusterMetadata> {
+    serde_json::from_slice(&std::fs::read(dir.join(METADATA)).ok()?).ok()
+}
+
+/// Where a cluster on PowerVS is, as its install-config or else its `metadata.json` says.
+fn whereabouts(dir: &Path, config: Option<&InstallConfig>) -> Option<powervs::Whereabouts> {
+    if let Some(platform) = config.and_then(|config| config.platform.powervs()) {
+        return Some(powervs::Whereabouts::of(platform));
+    }
+    let known = metadata(dir)?.powervs?;
+    Some(powervs::Whereabouts {
+        zone: known.zone,
+        vpc_region: known.vpc_region,
+        resource_group: known.resource_group,
+        workspace: known.service_instance_guid.map(|guid| guid.to_string()),
+        endpoints: known.service_endpoints,
+        given: known.vpc_name.into_iter().chain(known.transit_gateway_name).collect(),
+    })
+}
+
+fn on_powervs(
+    environment: &Environment,
+    infra_id: &InfraId,
+    boot: &Boot,
+    whereabouts: Option<powervs::Whereabouts>,
+) -> anyhow::Result<Connected> {
+    let credentials = powervs::Credentials::read(environment)?;
+    let whereabouts = match whereabouts {
+        Some(known) => known,
+        None => powervs::Whereabouts::guessed(&credentials)?,
+    };
+    let secret = credentials.api_key.clone();
+    let client = Arc::new(whereabouts.client(&credentials)?);
+    let site = powervs::Site::new(client, infra_id, whereabouts, &credentials, POLL_INTERVAL);
+    let binder = powervs::Binder::new(site.clone(), powervs::Inputs { ignition: boot.user_data.clone() });
+    Ok(Connected {
+        machines: Arc::new(binder.machines()),
+        bind: Arc::new(binder),
+        discover: Arc::new(powervs::Discovery::new(site.clone())),
+        secrets: vec![secret],
+        connection: Connection::Powervs(Box::new(site)),
     })
 }
 
 /// All platforms, for the machine controller.
 pub(crate) fn providers() -> Vec<Arc<dyn MachineProvider>> {
-    vec![Arc::new(ovirt::Provider), Arc::new(packet::Provider)]
+    vec![
+        Arc::new(ovirt::Provider),
+        Arc::new(packet::Provider),
+        Arc::new(powervm::Provider),
+        Arc::new(powervs::Provider),
+    ]
 }
 
 /// An error if there are no credentials for the platform with the given name: it is known before anything is written.
@@ -171,13 +264,15 @@ pub(crate) fn require_credentials(platform: &str, environment: &Environment) -> 
     match platform {
         "ovirt" => Ok(ovirt::CredentialsFile::locate(environment)?.read().map(drop)?),
         "packet" => Ok(packet::Credentials::read(environment).map(drop)?),
+        "powervm" => Ok(powervm::Credentials::read(environment).map(drop)?),
+        "powervs" => Ok(powervs::Credentials::read(environment).map(drop)?),
         other => anyhow::bail!("there is no platform '{other}'"),
     }
 }
 
-/// The step that makes the machine which only the beginning needs: the same on all platforms.
-pub(crate) fn bootstrap_step() -> StepId {
-    ovirt::bootstrap_step()
+/// All steps whose objects go when the control plane has moved, on whichever platform.
+pub(crate) fn retired_steps() -> Vec<StepId> {
+    std::iter::once(bootstrap_step()).chain(powervs::temporary_steps()).collect()
 }
 
 /// Where images are kept between runs: the customary cache directory of the user.
@@ -199,12 +294,20 @@ impl Site {
         let platform = async {
             match &self.connection {
                 Connection::Ovirt(engine) => {
-                    let found = ovirt::preflight(engine, config, &self.infra_id, &ovirt::LocalNetwork).await;
+                    let found = ovirt::preflight(engine, config, &self.infra_id, &LocalNetwork).await;
                     (found.findings, found.facts.map(Facts::Ovirt))
                 }
                 Connection::Packet(site) => {
                     let found = packet::preflight(site, config).await;
                     (found.findings, found.facts.map(Facts::Packet))
+                }
+                Connection::Powervm(site) => {
+                    let found = powervm::preflight(site, config, &LocalNetwork).await;
+                    (found.findings, found.facts.map(Facts::Powervm))
+                }
+                Connection::Powervs(site) => {
+                    let found = powervs::preflight(site, config).await;
+                    (found.findings, found.facts.map(Facts::Powervs))
                 }
             }
         };
@@ -229,6 +332,8 @@ impl Site {
         match &self.connection {
             Connection::Ovirt(engine) => Ok(engine.events_about(self.infra_id.as_str()).await?),
             Connection::Packet(site) => Ok(site.events().await?),
+            Connection::Powervm(site) => Ok(site.events().await),
+            Connection::Powervs(site) => Ok(site.events().await?),
         }
     }
 }
@@ -249,62 +354,54 @@ impl Plans {
         facts: &Facts,
         dns: Option<&PublicDns>,
     ) -> anyhow::Result<Self> {
-        let nodes: Vec<String> = machines(config).map(|name| format!("{infra_id}-{name}")).collect();
-        let source = Wait::all_nodes(config).step();
-        let names = dns.map(|dns| dns.node_steps(config, &nodes, &source)).transpose();
-        let names = names.context("cannot plan the DNS records of nodes")?.unwrap_or_default();
         let plan = |stage| -> anyhow::Result<Plan> {
             let records = dns.map(|dns| dns.steps(config, record_sources(config, stage))).transpose();
             let records = records.context("cannot plan the DNS records")?.unwrap_or_default();
             let plan = match facts {
-                Facts::Ovirt(facts) => {
-                    ovirt::plan(config, infra_id, facts, on(stage, ovirt::Stage::Bootstrapping, ovirt::Stage::Pivoted))
-                }
-                Facts::Packet(facts) => packet::plan(config, infra_id, facts, packet_stage(stage)),
+                Facts::Ovirt(facts) => ovirt::plan(config, infra_id, facts, stage),
+                Facts::Packet(facts) => packet::plan(config, infra_id, facts, stage),
+                Facts::Powervm(facts) => powervm::plan(config, infra_id, facts, stage),
+                Facts::Powervs(facts) => powervs::plan(config, infra_id, facts, stage),
             };
             sound(plan.and_then(|plan| with_records(&plan, records, MACHINES)))
         };
         let bootstrap = plan(Stage::Bootstrapping)?;
         let masters = masters(config).filter(|master| bootstrap.step(master).is_some()).collect();
         let bootstrap = with_bootstrap_waits(&bootstrap, config, &bootstrap_step(), masters);
-        let last = with_final_wait(&plan(Stage::Pivoted)?, config).and_then(|plan| extended(&plan, names));
+        let last = with_final_wait(&plan(Stage::Pivoted)?, config);
         Ok(Self { bootstrap: sound(bootstrap)?, last: sound(last)? })
     }
 }
 
-/// Whether there is a bootstrap machine.
-#[derive(Clone, Copy)]
-enum Stage {
-    Bootstrapping,
-    Pivoted,
-}
-
-fn on<T>(stage: Stage, bootstrapping: T, pivoted: T) -> T {
-    match stage {
-        Stage::Bootstrapping => bootstrapping,
-        Stage::Pivoted => pivoted,
+impl Plans {
+    /// The last plan with the names of nodes, once it is carried out: how workers are called, the sets decide that make them.
+    pub(crate) fn with_names(
+        &self,
+        config: &InstallConfig,
+        dns: &PublicDns,
+        done: &BTreeMap<StepId, Outputs>,
+    ) -> anyhow::Result<Plan> {
+        let source = Wait::all_nodes(config).step();
+        let nodes = done.get(&source).and_then(|outputs| outputs.get::<BTreeMap<String, Vec<IpAddr>>>("addresses"));
+        let nodes: Vec<String> = nodes.into_iter().flatten().map(|(name, _)| name).collect();
+        let names = dns.node_steps(config, &nodes, &source);
+        sound(extended(&self.last, names.context("cannot plan the DNS records of nodes")?))
     }
 }
 
-fn packet_stage(stage: Stage) -> packet::Stage {
-    on(stage, packet::Stage::Bootstrapping, packet::Stage::Pivoted)
-}
-
 /// The steps that tell where names of API and ingress lead, if the install-config does not.
-fn record_sources(config: &InstallConfig, stage: Stage) -> Option<(Vec<StepId>, Vec<StepId>)> {
-    packet::record_sources(config, packet_stage(stage))
+fn record_sources(config: &InstallConfig, stage: Stage) -> Option<Sources> {
+    if let Some([api, internal, ingress]) = powervs::record_sources(config) {
+        return Some(Sources { api: vec![api], internal: vec![internal], ingress: vec![ingress] });
+    }
+    let (api, ingress) = packet::record_sources(config, stage)?;
+    Some(Sources { internal: api.clone(), api, ingress })
 }
 
 /// The steps that make the masters.
 fn masters(config: &InstallConfig) -> impl Iterator<Item = StepId> {
     let pool = &config.control_plane;
     (0..pool.replicas).map(|number| format!("vm/{}-{number}", pool.name).into())
-}
-
-/// The names of all machines that stay, as nodes carry them after the infra id.
-fn machines(config: &InstallConfig) -> impl Iterator<Item = String> {
-    let pools = std::iter::once(&config.control_plane).chain(&config.compute);
-    pools.flat_map(|pool| (0..pool.replicas).map(move |number| format!("{}-{number}", pool.name)))
 }
 
 fn sound(plan: Result<Plan, PlanError>) -> anyhow::Result<Plan> {

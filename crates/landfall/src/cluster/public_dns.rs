@@ -2,7 +2,6 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 use landfall_config::{Dns, InstallConfig};
 use landfall_dns as dns;
 use landfall_engine::{Plan, PlanBuilder, PlanError};
@@ -41,11 +40,11 @@ impl PublicDns {
     pub(crate) fn steps(
         &self,
         config: &InstallConfig,
-        sources: Option<(Vec<StepId>, Vec<StepId>)>,
+        sources: Option<dns::Sources>,
     ) -> Result<Vec<StepSpec>, dns::Error> {
         match sources {
             None => dns::plan(config, &self.service),
-            Some((api, ingress)) => dns::endpoint_steps(config, &self.service, &api, &ingress),
+            Some(sources) => dns::endpoint_steps(config, &self.service, &sources),
         }
     }
 
@@ -104,19 +103,5 @@ pub(crate) struct WithDns {
 impl Bind for WithDns {
     fn bind(&self, spec: &StepSpec) -> Result<Arc<dyn Step>, StepError> {
         if dns::is_dns(&spec.kind) { self.dns.bind(spec) } else { self.platform.bind(spec) }
-    }
-}
-
-/// Finds what several places hold.
-pub(crate) struct Everywhere(pub(crate) Vec<Arc<dyn Discover>>);
-
-#[async_trait]
-impl Discover for Everywhere {
-    async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
-        let mut found = Vec::new();
-        for place in &self.0 {
-            found.extend(place.discover().await?);
-        }
-        Ok(found)
     }
 }

@@ -18,8 +18,11 @@ use super::{JOURNAL, KUBECONFIG};
 const KIND: &str = "wait";
 /// A wait ends by itself and then says what it saw last; the engine cuts it off only if it does not.
 const GRACE: Duration = Duration::from_secs(30);
-/// The step that tells the address of the API on platforms that choose it.
-const ENDPOINT: &str = "elastic-ip/api";
+/// The steps that tell the address of the API on platforms that choose it, the best first.
+const ENDPOINTS: [&str; 3] = ["elastic-ip/api", "load-balancer/public", "load-balancer/internal"];
+/// The steps that lead the API to the bootstrap machine, and those that lead it to the masters.
+const TO_BOOTSTRAP: [&str; 3] = ["led/bootstrap", "members/bootstrap-public", "members/bootstrap-internal"];
+const TO_MASTERS: [&str; 3] = ["led/api", "members/public", "members/internal"];
 
 /// Something that the installer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,10 +112,11 @@ pub(crate) fn with_bootstrap_waits(
     masters: Vec<StepId>,
 ) -> Result<Plan, PlanError> {
     let present =
-        |ids: [&str; 2]| ids.map(StepId::from).into_iter().filter(|id| plan.step(id).is_some()).collect::<Vec<_>>();
-    let first = std::iter::once(bootstrap.clone()).chain(present([ENDPOINT, "led/bootstrap"])).collect();
+        |ids: [&str; 3]| ids.map(StepId::from).into_iter().filter(|id| plan.step(id).is_some()).collect::<Vec<_>>();
+    let (endpoints, led) = (present(ENDPOINTS), present(TO_BOOTSTRAP));
+    let first = std::iter::once(bootstrap.clone()).chain(endpoints.clone()).chain(led).collect();
     let api = Wait::Api.spec(config, first);
-    let needs = std::iter::once(api.id.clone()).chain(masters).chain(present([ENDPOINT, "led/api"])).collect();
+    let needs = std::iter::once(api.id.clone()).chain(masters).chain(endpoints).chain(present(TO_MASTERS)).collect();
     extended(plan, [api, Wait::Bootstrap.spec(config, needs)])
 }
 
@@ -146,9 +150,8 @@ pub(crate) fn api(dir: &WorkDir, config: &InstallConfig) -> anyhow::Result<Api> 
 fn told_address(dir: &WorkDir, config: &InstallConfig) -> Option<IpAddr> {
     let snapshot = Journal::read(&dir.path(JOURNAL)).ok()?;
     let first = format!("vm/{}-0", config.control_plane.name);
-    let told =
-        [ENDPOINT, &first].map(|id| snapshot.entry(&id.into())?.outputs.as_ref()?.get::<Vec<IpAddr>>("addresses"));
-    told.into_iter().flatten().flatten().next()
+    let told = |id: &str| snapshot.entry(&id.into())?.outputs.as_ref()?.get::<Vec<IpAddr>>("addresses");
+    ENDPOINTS.into_iter().chain([first.as_str()]).filter_map(told).flatten().next()
 }
 
 /// Binds waits to the cluster's API and everything else to the platform.
@@ -164,7 +167,7 @@ impl Bind for Binder {
             return self.platform.bind(spec);
         }
         let wait = Wait::deserialize(&spec.desired).map_err(|error| StepError::new(ErrorClass::Bug, error))?;
-        let endpoint = spec.needs.iter().filter(|id| id.as_str() == ENDPOINT);
+        let endpoint = ENDPOINTS.iter().filter_map(|wanted| spec.needs.iter().find(|id| id.as_str() == *wanted));
         let machines = spec.needs.iter().filter(|id| id.as_str().starts_with("vm/"));
         let sources = endpoint.chain(machines).cloned().collect();
         Ok(Arc::new(WaitStep { wait, limit: spec.timeout.saturating_sub(GRACE), api: self.api.clone(), sources }))

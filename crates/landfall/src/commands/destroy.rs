@@ -15,7 +15,7 @@ use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{Binder, Boot, ClusterError, JOURNAL, METADATA, Progress, Site, site},
+    cluster::{Binder, Boot, ClusterError, JOURNAL, METADATA, Progress, Site, remove_assets, site},
     context::Context,
     error::Error,
     printer::Report,
@@ -126,7 +126,8 @@ pub(crate) fn known_platform(named: Option<&str>, config: Option<&InstallConfig>
     let written = || {
         let file = dir.read(METADATA).ok()??;
         let metadata: ClusterMetadata = serde_json::from_slice(&file.contents).ok()?;
-        metadata.packet.map(|_| "packet")
+        let powervm = metadata.powervm.map(|_| "powervm");
+        metadata.packet.map(|_| "packet").or(metadata.powervs.map(|_| "powervs")).or(powervm)
     };
     let known = named.or_else(|| Some(config?.platform.name()));
     known.or_else(written).unwrap_or(DEFAULT_PLATFORM).to_owned()
@@ -167,9 +168,11 @@ impl Removal<'_> {
             events: progress.clone(),
             cancel: context.interruptible()?.token(),
         };
-        tokio::runtime::Runtime::new()?
-            .block_on(destroy(&bind, discover.as_ref(), self.journal, &options))
-            .map_err(ClusterError::from)?;
+        let runtime = tokio::runtime::Runtime::new()?;
+        runtime.block_on(destroy(&bind, discover.as_ref(), self.journal, &options)).map_err(ClusterError::from)?;
+        if let Some(config) = &self.config {
+            runtime.block_on(remove_assets(config, self.infra_id, &context.environment))?;
+        }
         let removed = progress.removed();
         context.printer.info(match removed.len() {
             0 => format!("nothing carried the mark of {}", self.infra_id),

@@ -1,12 +1,12 @@
 //! `landfall dns`: the public DNS records of a cluster, for those who want only this part.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, net::IpAddr, sync::Arc};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use landfall_assets::Cluster;
 use landfall_config::InstallConfig;
-use landfall_dns::{Binder, Probe, is_dns, manual};
+use landfall_dns::{Binder, Data, NameError, Probe, Service, is_dns, manual};
 use landfall_engine::{Journal, Options, PlanBuilder, Record, RetryPolicy, apply, destroy, retire};
 use landfall_platform::{Finding, InfraId, StepId, StepSpec};
 use landfall_workdir::{INSTALL_CONFIG, WorkDir};
@@ -120,15 +120,28 @@ fn known_id(dir: &WorkDir) -> anyhow::Result<InfraId> {
     Ok(identity.infra_id)
 }
 
-/// Makes the records of the cluster and of the machines in the inventory of its kit.
-pub(crate) fn apply_with_machines(context: &Context) -> anyhow::Result<()> {
+/// Makes all records of the kit: those of the cluster, of the machines in its inventory, and what the distribution wants besides.
+pub(crate) fn apply_kit(context: &Context) -> anyhow::Result<()> {
     apply_records(context, |records| {
         let dir = WorkDir::open(&context.globals.dir)?;
         let cluster = Cluster { config: &records.config, infra_id: &records.infra_id };
         let kit = KitSource::read(&dir, &cluster)?;
-        let machines = kit.inventory.machines.into_iter().map(|machine| (machine.name, machine.addresses));
-        let machines: Vec<_> = machines.collect();
-        Ok(landfall_dns::machine_steps(&records.config, &records.dns.service, &machines)?)
+        let wanted = landfall_upi::records(&cluster, &kit.inventory);
+        let wanted = wanted.iter().map(|record| Ok((record.name.parse()?, data(&record.value)?)));
+        let wanted = wanted.collect::<Result<Vec<_>, NameError>>()?;
+        Ok(landfall_dns::record_steps(&records.config, &records.dns.service, wanted)?)
+    })
+}
+
+fn data(value: &landfall_upi::Value) -> Result<Data, NameError> {
+    use landfall_upi::Value;
+    Ok(match value {
+        Value::Address(IpAddr::V4(address)) => Data::A(*address),
+        Value::Address(IpAddr::V6(address)) => Data::Aaaa(*address),
+        Value::Pointer(name) => Data::Ptr(name.parse()?),
+        Value::Service { port, host } => {
+            Data::Srv(Service { priority: Value::PRIORITY, weight: Value::WEIGHT, port: *port, host: host.parse()? })
+        }
     })
 }
 
@@ -203,4 +216,24 @@ fn options(config: &InstallConfig, context: &Context, progress: &Arc<Progress>) 
         events: progress.clone(),
         cancel: context.interruptible()?.token(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use landfall_upi::Value;
+
+    use super::*;
+
+    #[test]
+    fn what_is_applied_says_what_the_files_of_the_kit_say() {
+        for value in [
+            Value::Address([192, 0, 2, 5].into()),
+            Value::Address("2001:db8::5".parse().unwrap()),
+            Value::Pointer("api.demo.example.com".to_owned()),
+            Value::Service { port: 2380, host: "etcd-0.demo.example.com".to_owned() },
+        ] {
+            let data = data(&value).unwrap();
+            assert_eq!((data.kind().as_str(), data.to_string()), (value.kind(), value.to_string()));
+        }
+    }
 }

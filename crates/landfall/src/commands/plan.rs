@@ -5,12 +5,12 @@ use std::fmt;
 use clap::Args;
 use landfall_config::InstallConfig;
 use landfall_dns::Probe;
-use landfall_platform::{InfraId, StepId, StepSpec};
+use landfall_platform::{InfraId, StepId, StepSpec, bootstrap_step};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use crate::{
-    cluster::{Boot, ClusterError, Facts, Look, Plans, Progress, PublicDns, bootstrap_step, site},
+    cluster::{Boot, ClusterError, Facts, Look, Plans, Progress, PublicDns, site},
     context::Context,
     printer::Report,
     stages::Source,

@@ -4,13 +4,15 @@ use landfall_assets::Credentials;
 use landfall_config::{
     Platform,
     packet::{Endpoint, Platform as Section},
+    powervm, powervs,
 };
 use landfall_platform::Environment;
 use landfall_platform_ovirt as ovirt;
 use landfall_platform_packet as packet;
-use landfall_wire::Trust;
+use landfall_wire::{Trust, ibm_cloud};
 use landfall_workdir::Digest;
 use secrecy::ExposeSecret as _;
+use serde_json::json;
 
 use crate::printer::Printer;
 
@@ -24,6 +26,8 @@ pub(super) fn credentials(
     let found = match platform {
         Platform::Ovirt(_) => ovirt_credentials(environment, printer)?,
         Platform::Packet(platform) => packet_credentials(platform, environment),
+        Platform::Powervm(platform) => powervm_credentials(&platform.hosts, environment),
+        Platform::Powervs(platform) => powervs_credentials(platform, environment),
     };
     Ok(found
         .inspect_err(|reason| {
@@ -65,9 +69,40 @@ fn packet_credentials(platform: &Section, environment: &Environment) -> Result<C
         ("ca_bundle", bundle),
         ("project_id", platform.project.map(|id| id.to_string()).unwrap_or_default()),
         ("api_address", platform.api_address.map(|address| address.to_string()).unwrap_or_default()),
+        ("ingress_address", platform.ingress_address.map(|address| address.to_string()).unwrap_or_default()),
         ("endpoint", if platform.endpoint == Endpoint::Eip { "eip" } else { "" }.to_owned()),
     ];
     Ok(fields.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// The credentials for PowerVS, or why there are none. The key of the Secret is that of the existing machine controller; the others
+/// say where the platform is.
+fn powervs_credentials(platform: &powervs::Platform, environment: &Environment) -> Result<Credentials, String> {
+    let credentials = ibm_cloud::Credentials::read(environment).map_err(|error| error.to_string())?;
+    let bundle = match credentials.trust {
+        Trust::Only(bundle) => bundle,
+        Trust::System | Trust::Unverified => String::new(),
+    };
+    let endpoints = platform.service_endpoints.or(&credentials.endpoints);
+    let endpoints = if endpoints.is_empty() { String::new() } else { json!(endpoints).to_string() };
+    let fields = [
+        ("ibmcloud_api_key", credentials.api_key.expose_secret().to_owned()),
+        ("zone", platform.zone.clone()),
+        ("vpc_region", platform.vpc_region().unwrap_or_default()),
+        ("resource_group", platform.powervs_resource_group.clone().unwrap_or_default()),
+        ("service_instance_guid", platform.service_instance_guid.map(|id| id.to_string()).unwrap_or_default()),
+        ("service_endpoints", endpoints),
+        ("ca_bundle", bundle),
+    ];
+    Ok(fields.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// The credentials for PowerVM, or why there are none.
+fn powervm_credentials(hosts: &[powervm::Host], environment: &Environment) -> Result<Credentials, String> {
+    let credentials = landfall_platform_powervm::Credentials::read(environment);
+    let text =
+        credentials.and_then(|credentials| credentials.for_controller(hosts)).map_err(|error| error.to_string())?;
+    Ok([("hosts".to_owned(), text)].into())
 }
 
 /// The keys of the Secret that machine controllers for oVirt read.

@@ -1,6 +1,7 @@
 //! The install-config of a directory, as the stages are derived from it.
 
-use landfall_config::{InstallConfig, Notice};
+use landfall_config::{InstallConfig, MachineManagement, Notice};
+use landfall_upi::INVENTORY;
 use landfall_workdir::{Digest, INSTALL_CONFIG, Inputs, WorkDir};
 
 use crate::error::Error;
@@ -19,7 +20,14 @@ impl Source {
             return Err(Error::NoInstallConfig { path: dir.path(INSTALL_CONFIG) }.into());
         };
         let parsed = landfall_config::parse(&file.contents)?;
-        Ok(Self { config: parsed.config, notices: parsed.notices })
+        let source = Self { config: parsed.config, notices: parsed.notices };
+        Ok(if dir.path(INVENTORY).exists() { source.with_kit() } else { source })
+    }
+
+    /// The same for a directory with a kit: machines that the user makes are the user's, unless the install-config says otherwise.
+    pub(crate) fn with_kit(mut self) -> Self {
+        self.config.machines.get_or_insert(MachineManagement::UserManaged);
+        self
     }
 
     /// What every stage is derived from: the install-config by its meaning, so that comments, the order of keys and

@@ -5,14 +5,14 @@ use landfall_config::{DEFAULT_KUBERNETES_VERSION, Distribution, parse_tree, tree
 use landfall_platform::{
     Environment,
     survey::{
-        Answer, Answers, Choice, Composed, Field, Key, Notice, Prompter, Question, Questions, Rule, Survey,
-        SurveyError, Verdict,
+        Answer, Answers, Choice, Composed, Field, Key, Notice, PoolAnswers, Prompter, Question, Questions, Rule,
+        Survey, SurveyError, Verdict,
     },
 };
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
-use super::{given, platforms, ssh_keys, summary};
+use super::{dns, given, platforms, ssh_keys, summary};
 
 const SSH_KEY: Key = "sshKey";
 const PLATFORM: Key = "platform";
@@ -29,8 +29,22 @@ const CONFIRM: Key = "confirm";
 /// Asked before the platform's own questions.
 const BEFORE: [Key; 2] = [SSH_KEY, PLATFORM];
 /// Asked after them. The machine network comes before the addresses that must lie in it.
-const AFTER: [Key; 9] =
-    [MACHINE_NETWORK, API_VIPS, INGRESS_VIPS, BASE_DOMAIN, NAME, DISTRIBUTION, VERSION, PULL_SECRET, CONFIRM];
+const AFTER: [Key; 14] = [
+    MACHINE_NETWORK,
+    API_VIPS,
+    INGRESS_VIPS,
+    BASE_DOMAIN,
+    NAME,
+    dns::BACKEND,
+    dns::SERVER,
+    dns::KEY_NAME,
+    dns::KEY_FILE,
+    dns::TOKEN_FILE,
+    DISTRIBUTION,
+    VERSION,
+    PULL_SECRET,
+    CONFIRM,
+];
 
 const WRITE: &str = "write";
 const BACK: &str = "back";
@@ -106,7 +120,14 @@ impl<'a> General<'a> {
             SSH_KEY | VERSION => Some(Field::text(key).optional()),
             MACHINE_NETWORK => Some(Field::networks(key)),
             API_VIPS | INGRESS_VIPS => in_platform(key),
-            BASE_DOMAIN | NAME | DISTRIBUTION | PULL_SECRET => Some(Field::text(key)),
+            BASE_DOMAIN
+            | NAME
+            | DISTRIBUTION
+            | PULL_SECRET
+            | dns::SERVER
+            | dns::KEY_NAME
+            | dns::KEY_FILE
+            | dns::TOKEN_FILE => Some(Field::text(key)),
             _ => None,
         }
     }
@@ -130,7 +151,9 @@ impl<'a> General<'a> {
         if let Some(survey) = &self.platform {
             let section = json!({ PLATFORM: { survey.platform(): survey.section(answers) } });
             tree::merge(&mut tree, section);
+            add_pools(&mut tree, survey.platform(), survey.pools(answers));
         }
+        tree::merge(&mut tree, dns::section(answers));
         for key in BEFORE.into_iter().chain(AFTER).filter(|key| !answers.is_given(key)) {
             if let (Some(field), Some(answer)) = (self.field(key), answers.get(key)) {
                 match answer {
@@ -148,8 +171,15 @@ impl<'a> General<'a> {
     }
 
     fn has_managed_vips(&self) -> bool {
-        let user_managed = self.partial.get("loadBalancer").is_some_and(|value| value == "userManaged");
-        !user_managed && self.platform.as_ref().is_some_and(|survey| survey.has_vips())
+        !self.is_user_managed() && self.platform.as_ref().is_some_and(|survey| survey.has_vips())
+    }
+
+    fn needs_dns(&self, answers: &Answers) -> bool {
+        !self.is_user_managed() && self.platform.as_ref().is_some_and(|survey| survey.needs_dns(answers))
+    }
+
+    fn is_user_managed(&self) -> bool {
+        self.partial.get("loadBalancer").is_some_and(|value| value == "userManaged")
     }
 
     fn compose_ssh_key(&self, answers: &Answers) -> Composed {
@@ -210,6 +240,37 @@ impl<'a> General<'a> {
     }
 }
 
+/// Adds what was answered about pools to those that were given, or else to the usual ones.
+fn add_pools(tree: &mut Value, platform: &str, answered: PoolAnswers) {
+    let over = |replicas: Option<u32>, answered: Value| {
+        let mut pool = json!({});
+        if let Some(replicas) = replicas {
+            pool["replicas"] = json!(replicas);
+        }
+        if answered.as_object().is_some_and(|fields| !fields.is_empty()) {
+            pool["platform"] = json!({ platform: answered });
+        }
+        pool
+    };
+    let says = |pool: &Value| pool.as_object().is_some_and(|fields| !fields.is_empty());
+    let masters = over(answered.masters, answered.control_plane);
+    if says(&masters) {
+        tree::merge(tree, json!({ "controlPlane": masters }));
+    }
+    let over = over(answered.workers, answered.compute);
+    if says(&over) {
+        if let Some(pools) = tree.get_mut("compute").and_then(Value::as_array_mut) {
+            for pool in pools {
+                tree::merge(pool, over.clone());
+            }
+        } else {
+            let mut pool = json!({ "name": "worker" });
+            tree::merge(&mut pool, over);
+            tree::merge(tree, json!({ "compute": [pool] }));
+        }
+    }
+}
+
 #[async_trait]
 impl Questions for General<'_> {
     fn keys(&self, answers: &Answers) -> Vec<Key> {
@@ -221,6 +282,7 @@ impl Questions for General<'_> {
         match key {
             API_VIPS | INGRESS_VIPS => self.has_managed_vips(),
             PULL_SECRET => answers.text(DISTRIBUTION).is_some_and(|name| name != Distribution::Kubernetes.name()),
+            key if dns::KEYS.contains(&key) => self.needs_dns(answers) && dns::applies(key, answers),
             key if BEFORE.contains(&key) || AFTER.contains(&key) => true,
             key => self.platform.as_ref().is_some_and(|survey| survey.applies(key, answers)),
         }
@@ -258,6 +320,14 @@ impl Questions for General<'_> {
                     .help("The JSON text that the registry hands out, in one line; it is not shown"),
             ),
             CONFIRM => self.compose_confirm(answers),
+            dns::BACKEND => {
+                let own = match &mut self.platform {
+                    Some(survey) => survey.dns_backends(answers).await,
+                    None => Vec::new(),
+                };
+                dns::compose_backend(own)
+            }
+            key if dns::KEYS.contains(&key) => dns::compose(key, self.rule(key, answers)),
             key => match &mut self.platform {
                 Some(survey) => survey.compose(key, answers).await?,
                 None => Composed::Impossible("no platform is chosen".to_owned()),

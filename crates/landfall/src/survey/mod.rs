@@ -1,5 +1,6 @@
 //! The survey that `create install-config` holds on a terminal.
 
+mod dns;
 mod general;
 mod given;
 mod platforms;

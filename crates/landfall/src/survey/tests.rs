@@ -11,6 +11,8 @@ use landfall_testkit::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+mod powervs;
+
 type Script = Vec<(&'static str, Step)>;
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINeH6UHsSmGfDr5YbJqTmrHIEAG+rRzm9Nt1iZcLGnbB admin@example.com";

@@ -43,7 +43,7 @@ fn graph_as_dot_for_graphviz() {
 fn graph_of_the_steps_that_a_config_asks_for() {
     let context = TestContext::new();
     let dot = context.ok(&["graph", "steps"]).stdout;
-    for step in ["vm/bootstrap", "vm/master-2", "vm/worker-1", "remove/vm/bootstrap", "wait/nodes"] {
+    for step in ["vm/bootstrap", "vm/master-2", "remove/vm/bootstrap", "wait/nodes"] {
         assert!(dot.contains(&format!("\"{step}")), "{step}: {dot}");
     }
     let run = TestContext::empty().run(&["graph", "steps"]);

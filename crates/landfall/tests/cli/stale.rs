@@ -39,7 +39,7 @@ fn regenerate_writes_anew_and_keeps_a_copy_of_edits() {
     assert_eq!(context.read(&format!("{backup}/{MACHINE_SET}")), edited);
     assert!(!context.path(&format!("{backup}/manifests/01-cluster-info.yaml")).exists(), "it was not edited");
     let run = context.ok(&["create", "ignition-configs"]);
-    assert!(run.stderr.contains("manifests: 14 up to date"), "{}", run.stderr);
+    assert!(run.stderr.contains("manifests: 13 up to date"), "{}", run.stderr);
 }
 
 #[test]
@@ -83,12 +83,9 @@ fn choices_can_be_made_file_by_file() {
     let context = outdated();
     let anew = format!("--regenerate={MACHINE_SET}");
     let run = context.run(&["create", "manifests", &anew]);
-    assert_eq!(run.code, 3, "two more are stale: {}", run.stderr);
-    assert!(run.stderr.contains("2 files of manifests are out of date"), "{}", run.stderr);
-    let machines = "--regenerate=manifests/32-machines-worker.yaml";
-    let run = context.run(&["create", "manifests", &anew, machines]);
+    assert_eq!(run.code, 3, "one more is stale: {}", run.stderr);
     assert!(run.stderr.contains("1 file of manifests is out of date"), "{}", run.stderr);
-    context.ok(&["create", "manifests", &anew, machines, "--keep-stale=manifests/01-cluster-info.yaml"]);
+    context.ok(&["create", "manifests", &anew, "--keep-stale=manifests/01-cluster-info.yaml"]);
     assert!(context.read(MACHINE_SET).contains("replicas: 4"));
     assert!(context.read("manifests/01-cluster-info.yaml").contains("replicas: 2"));
 }

@@ -23,7 +23,7 @@ fn one_installation_at_a_time_and_everybody_may_look() {
     let status = install.ok(&["status"]);
     assert!(status.stdout.contains(&install.infra_id()), "{}", status.stdout);
     let plan = install.ok(&["plan"]);
-    for machine in ["bootstrap", "master-0", "worker-0"] {
+    for machine in ["bootstrap", "master-0"] {
         let name = format!("{}-{machine}", install.infra_id());
         assert!(plan.stdout.contains(&name), "{}", plan.stdout);
     }

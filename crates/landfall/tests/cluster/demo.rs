@@ -26,7 +26,7 @@ fn the_whole_story_is_told_and_nothing_is_left() {
     let temp = tempfile::tempdir().unwrap();
     let Run { code, stdout, stderr } = demo(&temp, &[]).wait();
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("-master-0") && stdout.contains("-worker-0"), "{stdout}");
+    assert!(stdout.contains("-master-0") && stdout.contains("-worker-"), "{stdout}");
     assert!(stdout.contains("installation      ready"), "{stdout}");
     for told in ["$ landfall create cluster", "$ landfall destroy cluster", "the very same as at the beginning"] {
         assert!(stderr.contains(told), "{told}: {stderr}");
@@ -73,4 +73,31 @@ fn ctrl_c_in_the_middle_cleans_up() {
     assert_eq!(code, 8, "{stderr}");
     assert!(stderr.contains("removing what was created") && stderr.contains("is left on its platform"), "{stderr}");
     assert_eq!(leftovers(&temp), [""; 0]);
+}
+
+/// Tells the story of one platform, which says whose it is, and looks for what is left.
+fn story(platform: &str, told: &[&str]) {
+    let temp = tempfile::tempdir().unwrap();
+    let Run { code, stdout, stderr } = demo(&temp, &[platform]).wait();
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("-master-0") && stdout.contains("-worker-"), "{stdout}");
+    for told in told.iter().chain(&["the very same as at the beginning"]) {
+        assert!(stderr.contains(told), "{told}: {stderr}");
+    }
+    assert_eq!(leftovers(&temp), [""; 0]);
+}
+
+#[test]
+fn the_story_on_powervm_leaves_nothing() {
+    story("powervm", &["PowerVM servers, simulated in this process", "partitions: "]);
+}
+
+#[test]
+fn the_story_on_powervs_leaves_nothing() {
+    story("powervs", &["An account at IBM Cloud, simulated in this process"]);
+}
+
+#[test]
+fn the_story_on_packet_leaves_nothing() {
+    story("packet", &["An account at Packet, simulated in this process"]);
 }

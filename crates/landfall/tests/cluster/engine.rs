@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::{inventory::Inventory, place::Place, waiting::until};
+use crate::{inventory::Inventory, place::Place, pods, waiting::until};
 
 /// Simulated seconds per second: machines boot in an instant, while the order of things stays.
 const TIME_SCALE: &str = "200";
@@ -63,7 +63,8 @@ impl<'a> Engine<'a> {
         ];
         let own = own.iter().flat_map(|(name, value)| [*name, value.as_str()]);
         let flags = std::iter::once("ovirt").chain(own).chain(flags.iter().copied());
-        let options = Flags::try_parse_from(flags).unwrap_or_else(|error| panic!("{error}")).options;
+        let mut options = Flags::try_parse_from(flags).unwrap_or_else(|error| panic!("{error}")).options;
+        options.guests.programs = pods::programs();
         let running = RUNTIME.block_on(ovirt::start(&options)).unwrap_or_else(|error| panic!("{error:?}"));
         Self { place, running: Some(running), directory }
     }

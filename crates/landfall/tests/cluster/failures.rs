@@ -150,7 +150,7 @@ fn hosts_without_room_leave_what_can_be_taken_up() {
 fn a_control_plane_that_does_not_come_up_is_told_from_nodes_that_do_not() {
     for (machine, code, words) in [
         ("bootstrap", 5, ["the control plane did not come up", "the API"]),
-        ("worker", 6, ["did not become ready", "nodes"]),
+        ("worker", 6, ["did not become ready", "1 nodes, 1 ready of 2 expected"]),
     ] {
         let place = Place::new();
         let engine = Engine::with(&place, &["--guest-fault", &format!("{machine} never-boots")]);

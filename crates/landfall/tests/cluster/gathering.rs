@@ -69,7 +69,7 @@ fn a_bootstrap_that_stalls_is_told_and_collected_without_secrets() {
     assert!(files["landfall.log"].contains("create cluster"));
     assert!(files["platform/machines.json"].contains(&format!("{id}-bootstrap")));
     assert!(files["platform/events.txt"].contains(&id), "{}", files["platform/events.txt"]);
-    assert!(files["api/nodes.json"].contains(&format!("{id}-worker-0")), "{}", files["api/nodes.json"]);
+    assert!(files["api/nodes.json"].contains(&format!("{id}-bootstrap")), "{}", files["api/nodes.json"]);
     assert!(files["api/readyz.txt"].contains("ok"), "{}", files["api/readyz.txt"]);
 
     // The stand-in for ssh is a script, which needs other programs.

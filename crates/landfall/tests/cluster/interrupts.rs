@@ -15,7 +15,7 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     // Slow enough to be interrupted while its API is waited for.
     let engine = Engine::with(&place, &["--guest-fault", "bootstrap slow=20"]);
     let empty = engine.inventory();
-    let install = Install::new(&engine, Wish::default());
+    let install = Install::new(&engine, Wish { workers: 0, ..Wish::default() });
 
     // While a machine is being made.
     let hang = engine.fault(&format!("{CHANGES} nth=5 latency=10000h"));
@@ -33,7 +33,7 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     process.until("nothing but the wait for the API", || {
         let journal = install.journal();
         let state = |id: &str| journal.entry(&id.into()).map(|entry| entry.state);
-        let made = ["vm/bootstrap", "vm/master-0", "vm/worker-0"].iter().all(|id| state(id) == Some(State::Done));
+        let made = ["vm/bootstrap", "vm/master-0"].iter().all(|id| state(id) == Some(State::Done));
         let wait = state("wait/api");
         if made && wait == Some(State::Ensuring) { Ok(()) } else { Err(format!("made: {made}, wait: {wait:?}")) }
     });

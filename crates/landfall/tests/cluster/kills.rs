@@ -20,6 +20,7 @@ use crate::{
     inventory::{Inventory, assert_same},
     place::Place,
     process::Process,
+    waiting::until,
 };
 
 /// Trials side by side. They wait most of the time.
@@ -59,7 +60,7 @@ struct Bench<'a> {
     calls: u64,
     /// The steps of the plan that make something.
     steps: Vec<String>,
-    /// The engine then, and the install directory.
+    /// The engine then, with a worker that the cluster made since, and the install directory, which knows nothing of it.
     saved: SavedEngine,
     done: Install,
 }
@@ -69,13 +70,15 @@ impl<'a> Bench<'a> {
         let saved = SavedEngine::new();
         let engine = Engine::with(place, &["--state", saved.file().to_str().unwrap()]);
         let empty = engine.inventory();
-        let prepared = Install::new(&engine, Wish::default());
+        // What the cluster makes by itself is not this program's.
+        let prepared = Install::new(&engine, Wish { workers: 0, ..Wish::default() });
         prepared.ok(&["create", "ignition-configs"]);
         let done = prepared.copy();
         done.create();
         let (made, calls) = (engine.inventory(), engine.changes());
         let objects = |entry: &&Entry| ["tag", "affinity-group", "vm"].contains(&entry.spec.kind.as_str());
         let steps = done.journal().entries.iter().filter(objects).map(|entry| entry.spec.id.to_string()).collect();
+        add_worker(&engine, &done);
         engine.stop();
         Self { place, prepared, empty, made, calls, steps, saved, done }
     }
@@ -102,6 +105,19 @@ impl<'a> Bench<'a> {
         let sights = sights(&install.journal(), &engine.inventory());
         (engine, install, sights)
     }
+}
+
+/// Lets the cluster make a worker.
+fn add_worker(engine: &Engine<'_>, install: &Install) {
+    let set = format!("{}-worker", install.infra_id());
+    install.ok(&["machines", "scale", &set, "--replicas=1"]);
+    until("a worker", || {
+        let inventory = engine.inventory();
+        let vms = inventory.names("vms");
+        let is_up =
+            |name: &&str| name.starts_with(&set) && inventory.get(&format!("vms/{name}")).unwrap()["status"] == "up";
+        if vms.iter().any(is_up) { Ok(()) } else { Err(format!("{vms:?}")) }
+    });
 }
 
 /// Starts the program, and kills it at the n-th call that changes something.

@@ -10,6 +10,8 @@
 //! | [`neighbours`] | several clusters in one engine, and lost install directories |
 //! | [`records`] | public DNS, on a real BIND |
 //! | [`packet`] | whole installations on Packet |
+//! | [`powervm`] | whole installations on PowerVM |
+//! | [`powervs`] | whole installations on PowerVS |
 //! | [`secrets`] | where secrets are, and where not |
 //! | [`standing`] | where an installation stands, at all its stages |
 //! | [`events`] | what programs read |
@@ -40,6 +42,9 @@ mod neighbours;
 mod network;
 mod packet;
 mod place;
+mod pods;
+mod powervm;
+mod powervs;
 mod process;
 mod records;
 mod secrets;

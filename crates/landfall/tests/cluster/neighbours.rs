@@ -24,12 +24,13 @@ fn owned(engine: &Inventory, empty: &Inventory, infra_id: &str) -> BTreeSet<Stri
     let is_own = |key: &&str| {
         let name = key.split_once('/').map_or("", |(_, name)| name);
         let rest = name.strip_prefix(infra_id);
-        rest.is_some_and(|rest| rest.is_empty() || PARTS.contains(&rest)) && !key.starts_with("disks/")
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("-worker-") || PARTS.contains(&rest))
+            && !key.starts_with("disks/")
     };
     engine.beyond(empty).into_iter().filter(is_own).map(str::to_owned).collect()
 }
 
-const PARTS: [&str; 4] = ["-master-0", "-worker-0", "-controlplane", "-compute"];
+const PARTS: [&str; 3] = ["-master-0", "-controlplane", "-compute"];
 
 #[test]
 fn clusters_whose_names_resemble_each_other_do_not_see_each_other() {

@@ -76,8 +76,11 @@ fn records_come_before_the_machines_and_go_with_the_cluster() {
     for (name, address) in [("api.demo", api), ("api-int.demo", api), ("console.apps.demo", ingress)] {
         assert_eq!(names.resolver.dig(&["+short", &format!("{name}.{ZONE}")]), format!("{address}\n"), "{name}");
     }
-    for node in ["master-0", "worker-0"] {
-        let name = format!("{}-{node}.demo.{ZONE}", install.infra_id());
+    let inventory = engine.inventory();
+    let nodes = inventory.names("vms");
+    assert_eq!(nodes.len(), 2, "{nodes:?}");
+    for node in nodes {
+        let name = format!("{node}.demo.{ZONE}");
         let address = names.resolver.dig(&["+short", &name]);
         let own = format!("127.{}.", api.octets()[1]);
         assert!(address.starts_with(&own), "{name}: {address}");

@@ -47,7 +47,7 @@ fn status_follows_an_installation_from_beginning_to_end() {
     let now = standing(&install);
     assert_eq!(now["phase"], "ready");
     assert_eq!(state(&now, "-bootstrap"), "removed");
-    assert_eq!(state(&now, "-worker-0"), "done");
+    assert_eq!(state(&now, "-master-0"), "done");
     assert_eq!(state(&now, "all nodes are ready"), "done");
     let path = now["timing"]["criticalPath"].as_array().unwrap();
     assert!(path.iter().any(|span| span["id"].as_str().unwrap().starts_with("vm/")), "{now}");

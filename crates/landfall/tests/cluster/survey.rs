@@ -44,13 +44,13 @@ fn what_the_survey_writes_can_be_installed() {
     terminal.see("wrote ");
     assert_eq!(terminal.end(), 0);
     assert_eq!(engine.changes(), 0, "questions change nothing");
-    let mode = fs::metadata(terminal.credentials()).unwrap().permissions().mode() & 0o777;
+    let mode = fs::metadata(terminal.credentials("ovirt")).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
 
     let context = TestContext::empty();
     fs::copy(terminal.install_config(), context.path("install-config.yaml")).unwrap();
     let run = |arguments: &[&str]| {
-        let output = context.command(arguments).env("OVIRT_CONFIG", terminal.credentials()).output().unwrap();
+        let output = context.command(arguments).env("OVIRT_CONFIG", terminal.credentials("ovirt")).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{arguments:?}: {told}");
     };

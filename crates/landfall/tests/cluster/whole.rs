@@ -32,14 +32,18 @@ fn a_cluster_comes_up_and_goes_away_without_a_trace() {
     let run = install.create();
 
     let id = install.infra_id();
-    let machines = ["master-0", "master-1", "master-2", "worker-0", "worker-1"].map(|name| format!("{id}-{name}"));
+    let made = engine.inventory();
+    let mut machines: Vec<String> = (0..3).map(|number| format!("{id}-master-{number}")).collect();
+    // What the set of machines called those that it made.
+    let workers = format!("{id}-worker-");
+    machines.extend(made.names("vms").into_iter().filter(|name| name.starts_with(&workers)).map(str::to_owned));
+    assert_eq!(machines.len(), 5, "{machines:?}");
     for machine in &machines {
         let row = run.stdout.lines().find(|line| line.starts_with(machine.as_str()));
         assert!(row.is_some_and(|row| row.contains(" ready ")), "{machine}: {}", run.stdout);
     }
     assert!(run.stderr.contains("export KUBECONFIG="), "{}", run.stderr);
 
-    let made = engine.inventory();
     let objects =
         |kind: &str, names: &[&str]| names.iter().map(|name| format!("{kind}/{id}{name}")).collect::<Vec<_>>();
     let disks: Vec<String> = machines.iter().map(|machine| format!("disks/{machine}-disk0")).collect();

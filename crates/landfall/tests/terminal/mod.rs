@@ -81,8 +81,9 @@ impl Terminal {
         self.home.path().join("cluster/install-config.yaml")
     }
 
-    pub(crate) fn credentials(&self) -> PathBuf {
-        self.home.path().join(".ovirt/ovirt-config.yaml")
+    /// Where the survey of a platform keeps credentials.
+    pub(crate) fn credentials(&self, platform: &str) -> PathBuf {
+        self.home.path().join(format!(".{platform}/{platform}-config.yaml"))
     }
 
     /// Everything in the home directory that was not there before.

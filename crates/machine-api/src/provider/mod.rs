@@ -6,9 +6,13 @@
 
 mod ovirt;
 mod packet;
+mod powervm;
+mod powervs;
 
 pub use ovirt::{Cpu, NetworkInterface, OsDisk, OvirtMachineProviderSpec};
 pub use packet::PacketMachineProviderSpec;
+pub use powervm::{PowerVMMachineProviderSpec, PowervmPool, PowervmVlan};
+pub use powervs::{LoadBalancerReference, PowerVSMachineProviderConfig, PowervsResource, Processors};
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -47,6 +51,8 @@ pub fn schema(platform: &str) -> Option<Schema> {
     match platform {
         "ovirt" => Some(settings.into_generator().into_root_schema_for::<OvirtMachineProviderSpec>()),
         "packet" => Some(settings.into_generator().into_root_schema_for::<PacketMachineProviderSpec>()),
+        "powervm" => Some(settings.into_generator().into_root_schema_for::<PowerVMMachineProviderSpec>()),
+        "powervs" => Some(settings.into_generator().into_root_schema_for::<PowerVSMachineProviderConfig>()),
         _ => None,
     }
 }

@@ -40,7 +40,7 @@ pub struct PacketMachineProviderSpec {
     pub facilities: Vec<String>,
     /// Slug of the operating system.
     pub os: String,
-    /// Where a machine with `custom_ipxe` finds its script.
+    /// Where a machine with `custom_ipxe` finds its script: the masters serve it.
     #[serde(default, rename = "ipxeScriptURL")]
     pub ipxe_script_url: Option<String>,
     /// How machines are billed.
@@ -61,9 +61,12 @@ pub struct PacketMachineProviderSpec {
     /// Buys on the spot market for at most so many dollars per hour.
     #[serde(default)]
     pub spot_price_max: Option<f64>,
-    /// Ids of SSH keys for the console.
+    /// Ids of SSH keys of the project for the console.
     #[serde(default)]
     pub ssh_keys: Vec<String>,
+    /// Ids of users whose SSH keys are for the console too.
+    #[serde(default)]
+    pub users: Vec<String>,
     /// Virtual networks: ids, or names of the cluster's own.
     #[serde(default)]
     pub virtual_networks: Vec<String>,

@@ -3,16 +3,9 @@
 use std::{net::IpAddr, time::Duration};
 
 use jiff::Timestamp;
-use k8s_openapi::api::certificates::v1::CertificateSigningRequest;
-use landfall_machine_api::Phase;
+use landfall_machine_api::{KubeletRequest, Phase, Wish};
 
-use super::Asked;
 use crate::Machine;
-
-const CLIENT: &str = "kubernetes.io/kube-apiserver-client-kubelet";
-const SERVING: &str = "kubernetes.io/kubelet-serving";
-const BOOTSTRAPPERS: &str = "system:bootstrappers";
-const NODES: &str = "system:nodes";
 
 /// What is known besides the request itself.
 pub(super) struct Surroundings<'a> {
@@ -22,84 +15,39 @@ pub(super) struct Surroundings<'a> {
     pub(super) node_exists: bool,
     /// Whether a first certificate was approved for that name before, since the machine was made.
     pub(super) approved_before: bool,
+    /// Whether a later request for that name waits too: who sent this one has given it up.
+    pub(super) superseded: bool,
     /// For how long after it was made a machine may ask for its first certificate.
     pub(super) join_window: Duration,
-    pub(super) now: Timestamp,
-}
-
-/// Whether a request is for one of the kinds of certificates that kubelets have.
-pub(crate) fn is_of_kubelets(request: &CertificateSigningRequest) -> bool {
-    matches!(request.spec.signer_name.as_str(), CLIENT | SERVING)
-}
-
-/// The name of the node that a request speaks of.
-pub(super) fn node_name(asked: &Asked) -> Option<&str> {
-    asked.common_name.strip_prefix("system:node:").filter(|name| !name.is_empty())
+    /// When the request was sent.
+    pub(super) sent: Timestamp,
 }
 
 /// Why a request is not approved; none if it is.
-pub(super) fn refusal(
-    request: &CertificateSigningRequest,
-    asked: Option<&Asked>,
-    surroundings: &Surroundings<'_>,
-) -> Option<String> {
-    let Some(asked) = asked else { return Some("the request in it cannot be read".to_owned()) };
-    let Some(name) = node_name(asked) else { return Some(format!("{} is no node", asked.common_name)) };
-    if asked.organizations != [NODES] {
-        return Some(format!("the organisations are {:?} and not {NODES} alone", asked.organizations));
-    }
+pub(super) fn refusal(request: &KubeletRequest, surroundings: &Surroundings<'_>) -> Option<String> {
+    let name = &request.node;
     let Some(machine) = surroundings.machine else { return Some(format!("there is no machine {name}")) };
     if machine.is_deleting() || machine.error_reason().is_some() {
         return Some(format!("machine {name} is going or has failed"));
     }
-    let spec = &request.spec;
-    let user = spec.username.as_deref().unwrap_or_default();
-    let in_group = |group: &str| spec.groups.iter().flatten().any(|known| known == group);
-    let usages: Vec<&str> = spec.usages.iter().flatten().map(String::as_str).collect();
-    let itself = user == asked.common_name && in_group(NODES);
-    if spec.signer_name == CLIENT {
-        client_refusal(
-            request,
-            asked,
-            surroundings,
-            machine,
-            itself,
-            in_group(BOOTSTRAPPERS) && user.starts_with("system:bootstrap:"),
-            &usages,
-        )
-    } else {
-        serving_refusal(asked, machine, user, itself, &usages)
+    match &request.wish {
+        Wish::Renewal => None,
+        Wish::Serving { .. } => {
+            let own: Vec<IpAddr> = addresses(machine).collect();
+            request.wish.foreign(name, &own).map(|foreign| format!("{foreign} of machine {name}"))
+        }
+        Wish::First => first_refusal(machine, surroundings),
     }
 }
 
-fn client_refusal(
-    request: &CertificateSigningRequest,
-    asked: &Asked,
-    surroundings: &Surroundings<'_>,
-    machine: &Machine,
-    itself: bool,
-    newcomer: bool,
-    usages: &[&str],
-) -> Option<String> {
+fn first_refusal(machine: &Machine, surroundings: &Surroundings<'_>) -> Option<String> {
     let name = machine.name();
     let born = machine.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
-    let sent = request.metadata.creation_timestamp.as_ref().map_or(surroundings.now, |time| time.0);
-    let age = Duration::try_from(sent.duration_since(born)).ok();
+    let age = Duration::try_from(surroundings.sent.duration_since(born)).ok();
     match () {
-        () if !usages.contains(&"client auth") || usages.contains(&"server auth") => {
-            Some("it is not for clients only".to_owned())
-        }
-        () if !asked.names.is_empty() || !asked.addresses.is_empty() => {
-            Some("a client certificate has no names or addresses".to_owned())
-        }
-        // A renewal: the node itself asks, with the certificate that it has.
-        () if itself => None,
-        () if !newcomer => {
-            let user = request.spec.username.as_deref().unwrap_or_default();
-            Some(format!("{user} may not ask for a client certificate of {name}"))
-        }
         () if surroundings.node_exists || machine.node_name().is_some() => Some(format!("{name} has a node already")),
         () if surroundings.approved_before => Some(format!("{name} has got its first certificate already")),
+        () if surroundings.superseded => Some(format!("{name} has asked again since")),
         () if !matches!(machine.phase(), Some(Phase::Provisioned)) || addresses(machine).next().is_none() => {
             Some(format!("the instance of {name} does not run yet"))
         }
@@ -111,27 +59,86 @@ fn client_refusal(
     }
 }
 
-fn serving_refusal(asked: &Asked, machine: &Machine, user: &str, itself: bool, usages: &[&str]) -> Option<String> {
-    let name = machine.name();
-    if !itself {
-        return Some(format!("{user} may not ask for a serving certificate of {name}"));
-    }
-    if !usages.contains(&"server auth") || usages.contains(&"client auth") {
-        return Some("it is not for servers only".to_owned());
-    }
-    if asked.names.is_empty() && asked.addresses.is_empty() {
-        return Some("it names nothing to serve".to_owned());
-    }
-    if let Some(foreign) = asked.names.iter().find(|asked| *asked != name) {
-        return Some(format!("{foreign} is not a name of machine {name}"));
-    }
-    // Virtual addresses are not among a machine's own, so that no kubelet can pose as the API.
-    let own: Vec<IpAddr> = addresses(machine).collect();
-    let foreign = asked.addresses.iter().find(|address| !own.contains(address));
-    foreign.map(|foreign| format!("{foreign} is not an address of machine {name}"))
-}
-
 fn addresses(machine: &Machine) -> impl Iterator<Item = IpAddr> + '_ {
     let all = machine.status.iter().flat_map(|status| &status.addresses);
     all.filter(|address| address.kind.ends_with("IP")).filter_map(|address| address.address.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+    use landfall_machine_api::{Address, MachineSpec, MachineStatus, NodeReference};
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn machine() -> Machine {
+        let metadata =
+            ObjectMeta { name: Some("m".into()), creation_timestamp: Some(Time(at(1000))), ..ObjectMeta::default() };
+        let mut machine = Machine::new(metadata, MachineSpec::default());
+        let address = |kind: &str, address: &str| Address { kind: kind.to_owned(), address: address.to_owned() };
+        machine.status = Some(MachineStatus {
+            phase: Some(Phase::Provisioned),
+            addresses: vec![address("InternalIP", "192.0.2.9"), address("Hostname", "m")],
+            ..MachineStatus::default()
+        });
+        machine
+    }
+
+    fn judged(wish: Wish, machine: Option<&Machine>, change: impl FnOnce(&mut Surroundings<'_>)) -> String {
+        let mut surroundings = Surroundings {
+            machine,
+            node_exists: false,
+            approved_before: false,
+            superseded: false,
+            join_window: Duration::from_hours(2),
+            sent: at(1060),
+        };
+        change(&mut surroundings);
+        refusal(&KubeletRequest { node: "m".to_owned(), wish }, &surroundings).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_first_certificate_is_for_a_young_machine_that_runs_and_has_no_node() {
+        let good = machine();
+        assert_eq!(judged(Wish::First, Some(&good), |_| ()), "");
+        assert_eq!(judged(Wish::First, None, |_| ()), "there is no machine m");
+        assert!(judged(Wish::First, Some(&good), |known| known.node_exists = true).contains("has a node already"));
+        assert!(judged(Wish::First, Some(&good), |known| known.approved_before = true).contains("first certificate"));
+        assert!(judged(Wish::First, Some(&good), |known| known.superseded = true).contains("asked again"));
+        assert!(judged(Wish::First, Some(&good), |known| known.sent = at(999)).contains("older than machine"));
+        assert!(judged(Wish::First, Some(&good), |known| known.sent = at(1000 + 7201)).contains("too old to join"));
+        let mut other = machine();
+        other.status.as_mut().unwrap().addresses.clear();
+        assert!(judged(Wish::First, Some(&other), |_| ()).contains("does not run yet"));
+        let mut other = machine();
+        other.status.as_mut().unwrap().phase = Some(Phase::Provisioning);
+        assert!(judged(Wish::First, Some(&other), |_| ()).contains("does not run yet"));
+        let mut other = machine();
+        let node_ref = NodeReference { kind: "Node".into(), name: "m".into(), uid: String::new() };
+        other.status.as_mut().unwrap().node_ref = Some(node_ref);
+        assert!(judged(Wish::First, Some(&other), |_| ()).contains("has a node already"));
+    }
+
+    #[test]
+    fn a_machine_that_goes_gets_nothing() {
+        let mut going = machine();
+        going.metadata.deletion_timestamp = Some(Time(at(2000)));
+        assert_eq!(judged(Wish::Renewal, Some(&machine()), |_| ()), "");
+        for wish in [Wish::First, Wish::Renewal, Wish::Serving { names: vec!["m".into()], addresses: vec![] }] {
+            assert!(judged(wish, Some(&going), |_| ()).contains("is going"));
+        }
+    }
+
+    #[test]
+    fn a_serving_certificate_is_for_the_machines_own_addresses() {
+        let serving =
+            |address: &str| Wish::Serving { names: vec!["m".into()], addresses: vec![address.parse().unwrap()] };
+        assert_eq!(judged(serving("192.0.2.9"), Some(&machine()), |_| ()), "");
+        let refused = judged(serving("192.0.2.5"), Some(&machine()), |_| ());
+        assert_eq!(refused, "192.0.2.5 is not an address of machine m");
+    }
 }

@@ -8,11 +8,9 @@ use kube::{
     Api,
     api::{ListParams, PostParams},
 };
+use landfall_machine_api::{CertificateRequest, KubeletRequest, Wish, requested_node};
 
-use super::{
-    Asked,
-    judge::{Surroundings, is_of_kubelets, node_name, refusal},
-};
+use super::judge::{Surroundings, refusal};
 use crate::{Error, error::status_code, events::Level, world::World};
 
 /// A machine whose instance has just come up may ask before its object says so.
@@ -27,24 +25,20 @@ pub(crate) async fn reconcile(world: Arc<World>, name: String) -> Result<Option<
     let Some(mut request) = found.filter(|request| is_of_kubelets(request) && is_pending(request)) else {
         return Ok(None);
     };
-    let asked = Asked::read(&request.spec.request.0);
-    let node = asked.as_ref().and_then(node_name).unwrap_or_default();
-    let machine = world.machines.get(node);
     let now = Timestamp::now();
-    let surroundings = Surroundings {
-        machine: machine.as_deref(),
-        node_exists: world.nodes.cache.get(node).is_some(),
-        approved_before: approved_before(&world, &requests, &request, node).await?,
-        join_window: world.options.pace.join_window,
-        now,
+    let sent = request.metadata.creation_timestamp.as_ref().map_or(now, |time| time.0);
+    let read = read(&request);
+    let reason = match &read {
+        Err(reason) => Some(reason.clone()),
+        Ok(asked) => judge(&world, &requests, &request, asked, sent).await?,
     };
-    if let Some(reason) = refusal(&request, asked.as_ref(), &surroundings) {
+    if let Some(reason) = reason {
         world.metrics.judged("left");
         world.events.say(&request, Level::Warning, "NotApproved", &reason).await;
-        let sent = request.metadata.creation_timestamp.as_ref().map_or(now, |time| time.0);
         let old = now.duration_since(sent).unsigned_abs() > GIVE_UP;
         return Ok((!old).then_some(LOOK_AGAIN));
     }
+    let node = read.map(|asked| asked.node).unwrap_or_default();
     let user = request.spec.username.clone().unwrap_or_default();
     let mut status = request.status.take().unwrap_or_default();
     status.conditions = Some(vec![CertificateSigningRequestCondition {
@@ -72,25 +66,62 @@ pub(crate) fn is_pending(request: &CertificateSigningRequest) -> bool {
     status.is_none_or(|status| status.certificate.is_none() && status.conditions.iter().flatten().next().is_none())
 }
 
-/// Whether a newcomer of that name was let in before: a token that was stolen gets nothing after the machine itself has come.
-async fn approved_before(
+/// Whether a request is for one of the kinds of certificates that kubelets have.
+pub(crate) fn is_of_kubelets(request: &CertificateSigningRequest) -> bool {
+    CertificateRequest::is_of_kubelets(&request.spec.signer_name)
+}
+
+fn read(request: &CertificateSigningRequest) -> Result<KubeletRequest, String> {
+    let spec = &request.spec;
+    let texts = |list: &'_ Option<Vec<String>>| list.clone().unwrap_or_default();
+    let (groups, usages) = (texts(&spec.groups), texts(&spec.usages));
+    CertificateRequest {
+        signer: &spec.signer_name,
+        user: spec.username.as_deref().unwrap_or_default(),
+        groups: groups.iter().map(String::as_str).collect(),
+        usages: usages.iter().map(String::as_str).collect(),
+        pem: &spec.request.0,
+    }
+    .read()
+}
+
+/// Why a request is not approved; none if it is.
+async fn judge(
     world: &World,
     requests: &Api<CertificateSigningRequest>,
     request: &CertificateSigningRequest,
-    node: &str,
-) -> Result<bool, Error> {
-    let Some(machine) = world.machines.get(node) else { return Ok(false) };
-    let born = machine.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
-    let all = requests.list(&ListParams::default()).await.map_err(Error::api("listing certificate requests"))?;
-    Ok(all.items.iter().any(|other| {
-        other.metadata.uid != request.metadata.uid
-            && other.spec.signer_name == request.spec.signer_name
-            && other.metadata.creation_timestamp.as_ref().is_some_and(|time| time.0 >= born)
-            && other
-                .status
-                .iter()
-                .flat_map(|status| status.conditions.iter().flatten())
-                .any(|known| known.type_ == "Approved")
-            && Asked::read(&other.spec.request.0).as_ref().and_then(node_name) == Some(node)
-    }))
+    asked: &KubeletRequest,
+    sent: Timestamp,
+) -> Result<Option<String>, Error> {
+    let machine = world.machines.get(&asked.node);
+    let mut surroundings = Surroundings {
+        machine: machine.as_deref(),
+        node_exists: world.nodes.cache.get(&asked.node).is_some(),
+        approved_before: false,
+        superseded: false,
+        join_window: world.options.pace.join_window,
+        sent,
+    };
+    if let (Wish::First, Some(machine)) = (&asked.wish, &machine) {
+        let all = requests.list(&ListParams::default()).await.map_err(Error::api("listing certificate requests"))?;
+        let born = machine.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
+        let created = |other: &CertificateSigningRequest| other.metadata.creation_timestamp.as_ref().map(|time| time.0);
+        let rivals = all.items.iter().filter(|other| {
+            other.metadata.uid != request.metadata.uid
+                && other.spec.signer_name == request.spec.signer_name
+                && created(other).is_some_and(|at| at >= born)
+                && requested_node(&other.spec.request.0).as_ref() == Some(&asked.node)
+        });
+        for rival in rivals {
+            // A token that was stolen gets nothing after the machine itself has come.
+            surroundings.approved_before |= is_approved(rival);
+            surroundings.superseded |= is_pending(rival) && created(rival) > Some(sent);
+        }
+    }
+    Ok(refusal(asked, &surroundings))
+}
+
+fn is_approved(request: &CertificateSigningRequest) -> bool {
+    let conditions = request.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.into_iter().any(|known| known.type_ == "Approved")
 }

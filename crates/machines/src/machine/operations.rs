@@ -4,10 +4,11 @@ use std::{
     collections::HashMap,
     future::Future,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use landfall_platform::{Machine as Instance, StepError};
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
 
 /// What an operation does.
@@ -15,6 +16,9 @@ use tokio_util::task::AbortOnDropHandle;
 pub(crate) enum Kind {
     Create,
     Fence,
+    /// Delete the instance while a request to make it may still be on its way.
+    Clear,
+    /// Delete the instance for good: none comes any more.
     Delete,
 }
 
@@ -23,7 +27,7 @@ impl Kind {
         match self {
             Self::Create => "Create",
             Self::Fence => "Fence",
-            Self::Delete => "Delete",
+            Self::Clear | Self::Delete => "Delete",
         }
     }
 }
@@ -36,6 +40,8 @@ pub(crate) type Outcome = Result<Option<Instance>, Arc<StepError>>;
 pub(crate) enum Standing {
     /// There is none.
     Idle,
+    /// It waits for its turn: nothing was asked of the platform.
+    Waiting(Kind),
     /// It is under way, and has come so far.
     Busy(Kind, String),
     /// It has ended.
@@ -57,8 +63,9 @@ struct Entry {
 
 #[derive(Default)]
 struct Shared {
+    begun: bool,
     progress: String,
-    outcome: Option<Outcome>,
+    ended: Option<(Instant, Outcome)>,
 }
 
 /// For operations to say how far they have come.
@@ -84,10 +91,18 @@ impl Operations {
         }
         let Some(entry) = entries.get(name) else { return Standing::Idle };
         let shared = entry.shared.lock().expect("nobody panics while holding it");
-        match &shared.outcome {
-            Some(outcome) => Standing::Ended(entry.kind, outcome.clone()),
-            None => Standing::Busy(entry.kind, shared.progress.clone()),
+        match &shared.ended {
+            Some((_, outcome)) => Standing::Ended(entry.kind, outcome.clone()),
+            None if shared.begun => Standing::Busy(entry.kind, shared.progress.clone()),
+            None => Standing::Waiting(entry.kind),
         }
+    }
+
+    /// For how long the operation on a machine has been at its end.
+    pub(crate) fn ended_for(&self, name: &str) -> Option<Duration> {
+        let entries = self.lock();
+        let shared = entries.get(name)?.shared.lock().expect("nobody panics while holding it");
+        shared.ended.as_ref().map(|(at, _)| at.elapsed())
     }
 
     /// Begins an operation. `ended` is told when it has.
@@ -101,13 +116,14 @@ impl Operations {
     ) where
         F: Future<Output = Result<Option<Instance>, StepError>> + Send + 'static,
     {
-        let shared = Arc::new(Mutex::new(Shared { progress: "waiting for its turn".to_owned(), outcome: None }));
+        let shared = Arc::new(Mutex::new(Shared::default()));
         let operation = operation(Reporter(Arc::clone(&shared)));
         let (permits, result) = (Arc::clone(&self.permits), Arc::clone(&shared));
         let task = tokio::spawn(async move {
             let Ok(_permit) = permits.acquire().await else { return };
+            result.lock().expect("nobody panics while holding it").begun = true;
             let outcome = operation.await.map_err(Arc::new);
-            result.lock().expect("nobody panics while holding it").outcome = Some(outcome);
+            result.lock().expect("nobody panics while holding it").ended = Some((Instant::now(), outcome));
             ended();
         });
         let entry = Entry { uid: uid.to_owned(), kind, shared, task: AbortOnDropHandle::new(task) };
@@ -121,13 +137,17 @@ impl Operations {
         let _cut_off = entry.task.await;
     }
 
-    /// Ends all operations before their time, and waits until they have.
-    pub(crate) async fn end(&self) {
-        let all: Vec<_> = self.lock().drain().map(|(_, entry)| entry.task).collect();
-        for task in all {
-            task.abort();
-            let _cut_off = task.await;
+    /// Ends all operations before their time, and waits until they have. Whether nothing that they asked for can still happen.
+    pub(crate) async fn end(&self) -> bool {
+        let all: Vec<_> = self.lock().drain().map(|(_, entry)| entry).collect();
+        let mut all_is_done = true;
+        for entry in all {
+            entry.task.abort();
+            let _cut_off = entry.task.await;
+            let shared = entry.shared.lock().expect("nobody panics while holding it");
+            all_is_done &= !shared.begun || shared.ended.is_some();
         }
+        all_is_done
     }
 
     /// Forgets an operation.

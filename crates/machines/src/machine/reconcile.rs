@@ -9,7 +9,8 @@ use kube::{
     api::{DeleteParams, Preconditions},
 };
 use landfall_machine_api::{
-    ErrorReason, FINALIZER, INSTANCE_STATE, MachineStatus, ROLE_LABEL, provider::Shared, set_condition,
+    DRAINABLE, ErrorReason, FINALIZER, HOOK_PRESENT, INSTANCE_STATE, MachineStatus, ROLE_LABEL, TERMINABLE,
+    provider::Shared, set_condition,
 };
 use landfall_platform::{
     ErrorClass, Machine as Instance, MachineSpec, Power, PowerState, StepError, WantedMachine, error_chain,
@@ -72,7 +73,9 @@ impl Look {
         let act = decide(&View { machine: &self.machine, sight: &sight, drainable, removed });
         let seen = Seen { platform, sight, node, standing };
         match act {
-            Act::Observe | Act::AwaitDrainHooks | Act::AwaitRemovalHooks => self.observe(seen, None).await,
+            Act::Observe => self.observe(&seen, None).await,
+            Act::AwaitDrainHooks => self.hold(&seen, DRAINABLE).await,
+            Act::AwaitRemovalHooks => self.hold(&seen, TERMINABLE).await,
             Act::TakeOn => {
                 self.take_on().await?;
                 // The change itself brings the machine here again.
@@ -118,7 +121,7 @@ impl Look {
     }
 
     /// Says what is so, and writes the ids and links that follow from it.
-    async fn observe(mut self, seen: Seen, failure: Option<Failure>) -> Result<Option<Duration>, Error> {
+    async fn observe(&mut self, seen: &Seen, failure: Option<Failure>) -> Result<Option<Duration>, Error> {
         if let Sight::There(instance) = &seen.sight
             && self.machine.annotation(INSTANCE_STATE) != Some(&instance.state)
         {
@@ -132,43 +135,67 @@ impl Look {
         if let Some(failure) = &failure {
             self.say(Level::Warning, "Failed", &failure.message).await;
         }
-        let busy = matches!(seen.standing, Standing::Busy(..));
-        let status = self.status(&seen, failure);
+        let busy = matches!(seen.standing, Standing::Busy(..) | Standing::Waiting(_));
+        let status = self.status(seen, failure);
         self.write(status).await?;
         Ok(busy.then_some(PROGRESS))
     }
 
+    /// Says whose hooks hold the deletion. That they are gone brings the machine here again.
+    async fn hold(&mut self, seen: &Seen, condition: &str) -> Result<Option<Duration>, Error> {
+        let hooks = &self.machine.spec.lifecycle_hooks;
+        let hooks = if condition == DRAINABLE { &hooks.pre_drain } else { &hooks.pre_terminate };
+        let holders: Vec<_> = hooks.iter().map(|hook| format!("{} of {}", hook.name, hook.owner)).collect();
+        let mut status = self.status(seen, None);
+        let message = format!("held by {}", holders.join(", "));
+        set_condition(&mut status.conditions, condition, false, HOOK_PRESENT, &message, &now());
+        self.write(status).await?;
+        Ok(None)
+    }
+
     async fn create(mut self, seen: Seen) -> Result<Option<Duration>, Error> {
         match &seen.standing {
-            Standing::Busy(..) => self.observe(seen, None).await,
+            Standing::Busy(..) | Standing::Waiting(_) => self.observe(&seen, None).await,
             Standing::Ended(Kind::Create, Ok(Some(instance))) => {
-                // From here on the machine has an instance and never gets another.
-                let (id, state) = (instance.provider_id.clone(), instance.state.clone());
-                let change =
-                    json!({ "metadata": { "annotations": { INSTANCE_STATE: state } }, "spec": { "providerID": id } });
-                self.change(change).await?;
-                self.say(Level::Normal, "Created", &format!("instance {id} runs")).await;
+                self.has(instance).await?;
                 let node = self.world.nodes.of(&self.machine, &*seen.platform.provider);
-                self.observe(Seen { node, ..seen }, None).await
+                self.observe(&Seen { node, ..seen }, None).await
             }
             Standing::Ended(Kind::Create, Err(error)) => {
                 let error = Arc::clone(error);
                 let failure = terminal(&error);
                 let given_up = failure.is_some();
                 self.say(Level::Warning, "CreateFailed", &error_chain(&*error)).await;
-                let (world, name) = (Arc::clone(&self.world), self.machine.name().to_owned());
-                self.observe(seen, failure).await?;
-                world.operations.forget(&name);
+                self.observe(&seen, failure).await?;
+                if let Some(rest) = self.unanswered(&seen) {
+                    return Ok(Some(rest));
+                }
+                self.world.operations.forget(self.machine.name());
                 if given_up { Ok(None) } else { Err(retry("creating the instance", &error)) }
             }
             Standing::Ended(..) | Standing::Idle => self.begin_creation(seen).await,
         }
     }
 
-    async fn begin_creation(self, seen: Seen) -> Result<Option<Duration>, Error> {
+    /// Takes note of the instance that was made. From here on the machine has it and never gets another.
+    async fn has(&mut self, instance: &Instance) -> Result<(), Error> {
+        let (id, state) = (&instance.provider_id, &instance.state);
+        let change = json!({ "metadata": { "annotations": { INSTANCE_STATE: state } }, "spec": { "providerID": id } });
+        self.change(change).await?;
+        self.say(Level::Normal, "Created", &format!("instance {id} runs")).await;
+        Ok(())
+    }
+
+    async fn begin_creation(mut self, mut seen: Seen) -> Result<Option<Duration>, Error> {
         if !seen.platform.is_reachable() {
             // The listing that succeeds brings it here again.
-            return self.observe(seen, None).await;
+            self.say(Level::Warning, "PlatformUnavailable", "the machines could not be listed; made once they can")
+                .await;
+            return self.observe(&seen, None).await;
+        }
+        if let Some(rest) = self.unanswered(&seen) {
+            self.observe(&seen, None).await?;
+            return Ok(Some(rest));
         }
         let shared = self.shared()?;
         let wanted = WantedMachine {
@@ -181,7 +208,7 @@ impl Look {
             Ok(spec) => spec,
             Err(error) => {
                 let failure = Failure { reason: ErrorReason::InvalidConfiguration, message: error_chain(&error) };
-                return self.observe(seen, Some(failure)).await;
+                return self.observe(&seen, Some(failure)).await;
             }
         };
         let user_data = match self.world.platforms.user_data(&shared).await {
@@ -192,34 +219,57 @@ impl Look {
             }
         };
         let spec = MachineSpec { name: self.machine.name().to_owned(), user_data, platform: platform_spec };
+        // Written before anything is asked for: a machine of which this is not written has no instance, and never had.
+        seen.standing = Standing::Waiting(Kind::Create);
+        let again = self.observe(&seen, None).await?;
         self.operate(Kind::Create, &seen.platform, move |platform, reporter| async move {
             let instance = platform.connection.machines.ensure(&spec, &|text| reporter.report(text)).await?;
             platform.learn(instance.clone());
             Ok(Some(instance))
         });
-        let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
-        self.observe(Seen { standing, ..seen }, None).await
+        Ok(again)
+    }
+
+    /// For how long a request for the instance, of this process or of one before it, may still have an effect that is not seen yet, where another would make a
+    /// second instance.
+    fn unanswered(&self, seen: &Seen) -> Option<Duration> {
+        if !seen.platform.provider.allows_doubles() || matches!(seen.sight, Sight::There(_)) {
+            return None;
+        }
+        let sent_before = match &seen.standing {
+            Standing::Ended(Kind::Create, Err(error)) if is_ambiguous(error) => {
+                self.world.operations.ended_for(self.machine.name())?
+            }
+            // It was begun and did not end: whoever began it was gone before this process led.
+            Standing::Idle => {
+                let last = self.machine.status.as_ref()?.last_operation.as_ref()?;
+                let was_begun = last.kind == Kind::Create.name() && last.state == "Processing";
+                was_begun.then(|| self.world.begun.elapsed())?
+            }
+            _ => return None,
+        };
+        self.world.options.pace.in_flight.checked_sub(sent_before).filter(|rest| !rest.is_zero())
     }
 
     /// The listing did not show the instance. One that is really gone cannot come back: the machine has failed.
-    async fn confirm(self, seen: Seen) -> Result<Option<Duration>, Error> {
+    async fn confirm(mut self, seen: Seen) -> Result<Option<Duration>, Error> {
         let name = self.machine.name().to_owned();
         let found = seen.platform.connection.machines.get(&name).await;
         let found =
             found.map_err(|source| Error::Platform { attempt: format!("looking for instance {name}"), source })?;
         if let Some(instance) = found {
             seen.platform.learn(instance.clone());
-            return self.observe(Seen { sight: Sight::There(Arc::new(instance)), ..seen }, None).await;
+            return self.observe(&Seen { sight: Sight::There(Arc::new(instance)), ..seen }, None).await;
         }
         let id = self.machine.provider_id().unwrap_or_default();
         let message =
             format!("instance {id} was there and is gone; delete the machine, or let a health check replace it");
-        self.observe(seen, Some(Failure { reason: ErrorReason::InstanceMissing, message })).await
+        self.observe(&seen, Some(Failure { reason: ErrorReason::InstanceMissing, message })).await
     }
 
     async fn fence(mut self, seen: Seen) -> Result<Option<Duration>, Error> {
         match &seen.standing {
-            Standing::Busy(Kind::Fence, _) => self.observe(seen, None).await,
+            Standing::Busy(Kind::Fence, _) | Standing::Waiting(Kind::Fence) => self.observe(&seen, None).await,
             Standing::Ended(Kind::Fence, Ok(_)) => {
                 self.say(Level::Normal, "Fenced", "the instance is off").await;
                 let mut status = self.status(&seen, None);
@@ -230,14 +280,13 @@ impl Look {
             Standing::Ended(Kind::Fence, Err(error)) => {
                 let error = Arc::clone(error);
                 self.say(Level::Warning, "FenceFailed", &error_chain(&*error)).await;
-                let (world, name) = (Arc::clone(&self.world), self.machine.name().to_owned());
-                self.observe(seen, None).await?;
-                world.operations.forget(&name);
+                self.observe(&seen, None).await?;
+                self.world.operations.forget(self.machine.name());
                 Err(retry("fencing the instance", &error))
             }
-            Standing::Busy(..) | Standing::Ended(..) | Standing::Idle => {
+            Standing::Busy(..) | Standing::Waiting(_) | Standing::Ended(..) | Standing::Idle => {
                 if !seen.platform.is_reachable() {
-                    return self.observe(seen, None).await;
+                    return self.observe(&seen, None).await;
                 }
                 self.world.operations.cut_off(self.machine.name()).await;
                 let name = self.machine.name().to_owned();
@@ -246,7 +295,7 @@ impl Look {
                     Ok(None)
                 });
                 let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
-                self.observe(Seen { standing, ..seen }, None).await
+                self.observe(&Seen { standing, ..seen }, None).await
             }
         }
     }
@@ -266,8 +315,7 @@ impl Look {
     async fn drain(mut self, seen: Seen) -> Result<Option<Duration>, Error> {
         let Some(node) = seen.node.clone() else { return Ok(None) };
         let limit = self.world.options.pace.drain_timeout;
-        let begun = self.machine.metadata.deletion_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
-        let late = Timestamp::now().duration_since(begun).unsigned_abs() > limit;
+        let late = self.deleted_for(limit);
         let mut status = self.status(&seen, None);
         let (drained, again) = match drain(&self.world, &node).await? {
             Drain::Done => {
@@ -290,34 +338,73 @@ impl Look {
         Ok(again)
     }
 
-    async fn remove(self, seen: Seen) -> Result<Option<Duration>, Error> {
+    async fn remove(mut self, seen: Seen) -> Result<Option<Duration>, Error> {
+        let in_flight = self.world.options.pace.in_flight;
         match &seen.standing {
-            Standing::Busy(Kind::Delete, _) => self.observe(seen, None).await,
-            Standing::Ended(Kind::Delete, Err(error)) => {
+            Standing::Busy(Kind::Clear | Kind::Delete, _) | Standing::Waiting(Kind::Clear | Kind::Delete) => {
+                self.observe(&seen, None).await
+            }
+            // Whoever hangs up in the middle of a creation does not learn of its instance. What is seen can be deleted; what is not is waited for.
+            Standing::Busy(Kind::Create, _)
+                if !matches!(seen.sight, Sight::There(_)) && !self.deleted_for(in_flight) =>
+            {
+                self.observe(&seen, None).await?;
+                Ok(Some(self.world.options.pace.poll))
+            }
+            Standing::Ended(Kind::Create, Ok(Some(instance))) if self.machine.provider_id().is_none() => {
+                self.has(instance).await?;
+                self.begin_removal(seen, Kind::Delete).await
+            }
+            Standing::Ended(Kind::Clear, Ok(_)) => {
+                let waited = self.world.operations.ended_for(self.machine.name()).unwrap_or_default();
+                match in_flight.checked_sub(waited).filter(|rest| !rest.is_zero()) {
+                    Some(rest) => {
+                        self.observe(&seen, None).await?;
+                        Ok(Some(rest))
+                    }
+                    None => self.begin_removal(seen, Kind::Delete).await,
+                }
+            }
+            Standing::Ended(Kind::Clear | Kind::Delete, Err(error)) => {
                 let error = Arc::clone(error);
                 self.say(Level::Warning, "DeleteFailed", &error_chain(&*error)).await;
-                let (world, name) = (Arc::clone(&self.world), self.machine.name().to_owned());
-                self.observe(seen, None).await?;
-                world.operations.forget(&name);
+                self.observe(&seen, None).await?;
+                self.world.operations.forget(self.machine.name());
                 Err(retry("deleting the instance", &error))
             }
-            Standing::Busy(..) | Standing::Ended(..) | Standing::Idle => {
-                if !seen.platform.is_reachable() {
-                    return self.observe(seen, None).await;
-                }
-                self.world.operations.cut_off(self.machine.name()).await;
-                let name = self.machine.name().to_owned();
-                // A creation that was cut off, by this process or by one before it, may still come through.
-                let unsettled = self.machine.provider_id().is_none();
-                let pause = self.world.options.pace.poll;
-                self.operate(Kind::Delete, &seen.platform, move |platform, reporter| async move {
-                    delete(&platform, &name, unsettled.then_some(pause), &reporter).await?;
-                    Ok(None)
-                });
-                let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
-                self.observe(Seen { standing, ..seen }, None).await
+            Standing::Busy(..) | Standing::Waiting(_) | Standing::Ended(..) | Standing::Idle => {
+                let kind = if self.is_settled(&seen) { Kind::Delete } else { Kind::Clear };
+                self.begin_removal(seen, kind).await
             }
         }
+    }
+
+    /// Whether no request can be on its way that makes the instance: it was made, or none was ever sent. One that was cut off, by this process or by one
+    /// before it, may still come through.
+    fn is_settled(&self, seen: &Seen) -> bool {
+        let nothing_begun = self.machine.status.as_ref().is_none_or(|status| status.last_operation.is_none());
+        self.machine.provider_id().is_some() || (nothing_begun && !matches!(seen.standing, Standing::Busy(..)))
+    }
+
+    /// Whether the machine was marked as deleted at least so long ago.
+    fn deleted_for(&self, limit: Duration) -> bool {
+        let marked = self.machine.metadata.deletion_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
+        Timestamp::now().duration_since(marked).unsigned_abs() > limit
+    }
+
+    async fn begin_removal(mut self, seen: Seen, kind: Kind) -> Result<Option<Duration>, Error> {
+        if !seen.platform.is_reachable() {
+            return self.observe(&seen, None).await;
+        }
+        self.world.operations.cut_off(self.machine.name()).await;
+        let name = self.machine.name().to_owned();
+        self.operate(kind, &seen.platform, move |platform, reporter| async move {
+            platform.connection.machines.delete(&name, &|text| reporter.report(text)).await?;
+            platform.forget(&name);
+            Ok(None)
+        });
+        let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
+        self.observe(&Seen { standing, ..seen }, None).await
     }
 
     /// The instance is gone: its node goes too, and then the object.
@@ -440,23 +527,6 @@ async fn fence(platform: &Platform, name: &str) -> Result<(), StepError> {
     }
 }
 
-/// Deletes an instance. If one may still come, it is looked for once more after a pause.
-async fn delete(
-    platform: &Platform,
-    name: &str,
-    pause: Option<Duration>,
-    reporter: &Reporter,
-) -> Result<(), StepError> {
-    let machines = &platform.connection.machines;
-    machines.delete(name, &|text| reporter.report(text)).await?;
-    if let Some(pause) = pause {
-        tokio::time::sleep(pause).await;
-        machines.delete(name, &|text| reporter.report(text)).await?;
-    }
-    platform.forget(name);
-    Ok(())
-}
-
 /// Whether an error means that the machine can never be made as it is described.
 fn terminal(error: &StepError) -> Option<Failure> {
     let reason = match error.class() {
@@ -465,6 +535,11 @@ fn terminal(error: &StepError) -> Option<Failure> {
         _ => return None,
     };
     Some(Failure { reason, message: error_chain(error) })
+}
+
+/// Whether an error leaves it open what came of the request.
+fn is_ambiguous(error: &StepError) -> bool {
+    matches!(error.class(), ErrorClass::Transient | ErrorClass::Timeout)
 }
 
 fn retry(attempt: &str, error: &StepError) -> Error {

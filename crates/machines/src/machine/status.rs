@@ -3,11 +3,16 @@
 use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::Node;
-use landfall_machine_api::{Address, ErrorReason, LastOperation, MachineStatus, NodeReference, Phase, set_condition};
+use landfall_machine_api::{
+    Address, DRAINABLE, ErrorReason, LastOperation, MachineStatus, NodeReference, Phase, TERMINABLE, set_condition,
+};
 use landfall_platform::{Machine as Instance, error_chain};
 use serde_json::json;
 
-use super::{INSTANCE_EXISTS, operations::Standing};
+use super::{
+    INSTANCE_EXISTS,
+    operations::{Kind, Standing},
+};
 use crate::{Machine, nodes, platforms::Sight};
 
 /// Why a machine is given up.
@@ -64,6 +69,12 @@ pub(crate) fn status(facts: &Facts<'_>) -> MachineStatus {
         }
         Sight::Absent | Sight::Unknown => {}
     }
+    let hooks = &machine.spec.lifecycle_hooks;
+    for (kind, holders) in [(DRAINABLE, &hooks.pre_drain), (TERMINABLE, &hooks.pre_terminate)] {
+        if holders.is_empty() && after.conditions.iter().any(|condition| condition.kind == kind) {
+            set_condition(&mut after.conditions, kind, true, "NoHooks", "", now);
+        }
+    }
     operation(&mut after, standing, now);
     if after != before {
         after.last_updated = Some(now.clone());
@@ -84,7 +95,11 @@ fn phase(machine: &Machine, status: &MachineStatus) -> Phase {
 fn operation(status: &mut MachineStatus, standing: &Standing, now: &str) {
     let (kind, state, description) = match standing {
         Standing::Idle => return,
+        Standing::Waiting(kind) => (kind, "Processing", "waiting for its turn".to_owned()),
         Standing::Busy(kind, progress) => (kind, "Processing", progress.clone()),
+        Standing::Ended(kind @ Kind::Clear, Ok(_)) => {
+            (kind, "Processing", "waiting whether a creation that was cut off still comes through".to_owned())
+        }
         Standing::Ended(kind, Ok(_)) => (kind, "Successful", String::new()),
         Standing::Ended(kind, Err(error)) => (kind, "Failed", error_chain(&**error)),
     };

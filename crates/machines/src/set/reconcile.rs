@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::{
     Resource as _,
-    api::{DeleteParams, PostParams, Preconditions},
+    api::{DeleteParams, ListParams, PostParams, Preconditions},
 };
 use landfall_machine_api::{MachineSetStatus, SET_LABEL};
 use rand::Rng as _;
@@ -45,7 +45,14 @@ pub(crate) async fn reconcile(world: Arc<World>, name: String) -> Result<Option<
                 add(&world, &set, number.min(BATCH)).await?;
                 again = (number > BATCH).then_some(Duration::ZERO);
             }
-            Change::Remove(names) => {
+            Change::Remove(_) => {
+                // Who marks a machine and then scales is heard on two watches, of which one may be behind. So it is asked anew who is to go.
+                let listed = world.api::<Machine>().list(&ListParams::default()).await;
+                let listed = listed.map_err(Error::api("listing the machines"))?.items;
+                let own = members(&set, listed.iter()).own;
+                let Change::Remove(names) = change(&set, &own, |machine| random.hash_one(machine.uid())) else {
+                    return Ok(Some(Duration::ZERO));
+                };
                 let batch = &names[..names.len().min(BATCH)];
                 remove(&world, &set, batch).await?;
                 again = (names.len() > BATCH).then_some(Duration::ZERO);

@@ -33,6 +33,9 @@ use crate::worlds::World;
 /// How long anything may take, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// How long a whole test may take. The longest take a minute or two.
+const LIMIT: Duration = Duration::from_mins(10);
+
 /// How long a request may be on its way after its sender was killed.
 const ARRIVAL: Duration = Duration::from_millis(500);
 
@@ -168,13 +171,14 @@ impl<W: World> Cluster<W> {
                 poll: Duration::from_millis(20),
                 retry: Duration::from_millis(20),
                 longest_retry: Duration::from_millis(500),
+                in_flight: ARRIVAL,
                 ..Pace::default()
             },
         }
     }
 
     pub(crate) fn lease(identity: &str) -> LeaseOptions {
-        LeaseOptions { name: "machines".to_owned(), identity: identity.to_owned(), duration: Duration::from_secs(2) }
+        LeaseOptions { name: "machines".to_owned(), identity: identity.to_owned(), duration: Duration::from_secs(5) }
     }
 
     /// Starts the controllers.
@@ -373,6 +377,11 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
     let mut names: Vec<_> = machines.iter().map(|machine| machine.name().to_owned()).collect();
     names.sort();
     names
+}
+
+/// Fails a test that hangs, so that it does not keep all the others from being run.
+pub(crate) async fn in_time(test: impl Future<Output = ()>) {
+    tokio::time::timeout(LIMIT, test).await.unwrap_or_else(|_| panic!("not done after {LIMIT:?}"));
 }
 
 /// Waits until something is so. `look` says what, or what it sees instead, which is part of the message of a failure.

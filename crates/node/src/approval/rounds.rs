@@ -3,6 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use landfall_machine_api::{CONTROLLER, NAMESPACE};
 use landfall_platform::error_chain;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -16,9 +17,18 @@ const PATH: &str = "apis/certificates.k8s.io/v1/certificatesigningrequests";
 
 /// Approves for as long as the future is polled.
 pub async fn keep_approving(machine: &Machine, access: &Access) {
+    keep(machine, access, false).await;
+}
+
+/// The same, as long as the cluster has no machine controller: that knows better.
+pub async fn keep_approving_alone(machine: &Machine, access: &Access) {
+    keep(machine, access, true).await;
+}
+
+async fn keep(machine: &Machine, access: &Access, only_alone: bool) {
     let mut told = HashSet::new();
     loop {
-        if let Err(error) = approve_pending(machine, access, &mut told).await {
+        if let Err(error) = approve_pending(machine, access, only_alone, &mut told).await {
             tracing::debug!(error = error_chain(&error), "cannot look for certificate requests");
         }
         sleep(INTERVAL).await;
@@ -26,7 +36,12 @@ pub async fn keep_approving(machine: &Machine, access: &Access) {
 }
 
 /// One round. `told` holds the requests that were left alone and logged.
-async fn approve_pending(machine: &Machine, access: &Access, told: &mut HashSet<String>) -> Result<(), Error> {
+async fn approve_pending(
+    machine: &Machine,
+    access: &Access,
+    only_alone: bool,
+    told: &mut HashSet<String>,
+) -> Result<(), Error> {
     let list = access.get("listing certificate requests", PATH).await?;
     let list = list.unwrap_or_default();
     let pending: Vec<&Value> = list["items"]
@@ -35,7 +50,7 @@ async fn approve_pending(machine: &Machine, access: &Access, told: &mut HashSet<
         .flatten()
         .filter(|request| request["status"]["conditions"].as_array().is_none_or(Vec::is_empty))
         .collect();
-    if pending.is_empty() {
+    if pending.is_empty() || (only_alone && has_controller(access).await?) {
         return Ok(());
     }
     let nodes = access.nodes().await?;
@@ -57,6 +72,12 @@ async fn approve_pending(machine: &Machine, access: &Access, told: &mut HashSet<
         }
     }
     Ok(())
+}
+
+/// Whether the cluster has a machine controller, be it up or not: what it would refuse must not pass while it is away.
+pub(super) async fn has_controller(access: &Access) -> Result<bool, Error> {
+    let path = format!("apis/apps/v1/namespaces/{NAMESPACE}/deployments/{CONTROLLER}");
+    Ok(access.get("looking for the machine controller", &path).await?.is_some())
 }
 
 fn approved(request: &Value) -> Value {

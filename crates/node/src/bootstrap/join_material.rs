@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::access;
-use crate::{Error, kubeadm::Kubeadm, machine::Machine};
+use crate::{Error, approval, kubeadm::Kubeadm, machine::Machine};
 
 const INTERVAL: Duration = Duration::from_mins(1);
 const KEYS: &str = "api/v1/namespaces/kube-system/secrets/kubeadm-certs";
@@ -35,6 +35,7 @@ async fn ensure(machine: &Machine) -> Result<(), Error> {
     }
     let kubeadm = Kubeadm::prepare(machine, &[]).await?;
     kubeadm.ensure_tokens().await?;
+    approval::withdraw(&local).await?;
     kubeadm.upload_certificates().await?;
     tracing::info!("what masters join with had ended and is valid again");
     Ok(())

@@ -1,9 +1,6 @@
 //! `landfall-node config-server`.
 
-use std::{
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use landfall_assets::MachineRole;
@@ -12,8 +9,8 @@ use landfall_node::{
     config_server::{ConfigServer, Current, DiskFiles, DiskIdentity, serve_with_identity},
     machine::Machine,
 };
-use tokio::net::TcpListener;
 
+use super::everywhere;
 use crate::stop;
 
 pub(crate) async fn run() -> anyhow::Result<()> {
@@ -21,7 +18,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let facts = machine.facts.config_server.as_ref().context("this machine serves no configs")?;
     let identity = Arc::new(DiskIdentity::new(&facts.certificate, &facts.key)?);
     let files = Arc::new(DiskFiles::new(facts, machine.state.join(PROGRESS_FILE)));
-    let listener = listen(machine.facts.api.config_server_port).await?;
+    let listener = everywhere::listen(machine.facts.api.config_server_port).await?;
     tracing::info!(address = %listener.local_addr()?, "serving configs");
     let stop = stop::on_signal()?;
     if machine.facts.role == MachineRole::Bootstrap || machine.facts.kubeadm.is_none() {
@@ -30,19 +27,9 @@ pub(crate) async fn run() -> anyhow::Result<()> {
         return Ok(serve_with_identity(listener, identity, server, stop).await?);
     }
     let current = Arc::new(Current::new(Arc::clone(&files)));
-    let server = Arc::new(ConfigServer::new(Arc::clone(&current) as _, files));
+    let server = Arc::new(ConfigServer::new(Arc::clone(&current) as _, Arc::clone(&current) as _));
     tokio::select! {
         ended = serve_with_identity(listener, identity, server, stop) => Ok(ended?),
         () = current.keep(&machine) => Ok(()),
-    }
-}
-
-/// On all addresses of both families, or of one if the machine has IPv6 turned off.
-async fn listen(port: u16) -> anyhow::Result<TcpListener> {
-    match TcpListener::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))).await {
-        Ok(listener) => Ok(listener),
-        Err(_) => TcpListener::bind(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))
-            .await
-            .with_context(|| format!("cannot listen on port {port}")),
     }
 }

@@ -18,7 +18,12 @@ pub(crate) enum Machines {
 pub(crate) async fn run(what: &Machines) -> anyhow::Result<()> {
     let Machines::Controller(arguments) = what;
     // The same platforms as in the registry of `landfall`.
-    let providers: Vec<Arc<dyn MachineProvider>> = vec![Arc::new(landfall_platform_ovirt::Provider)];
+    let providers: Vec<Arc<dyn MachineProvider>> = vec![
+        Arc::new(landfall_platform_ovirt::Provider),
+        Arc::new(landfall_platform_packet::Provider),
+        Arc::new(landfall_platform_powervm::Provider),
+        Arc::new(landfall_platform_powervs::Provider),
+    ];
     Arguments::clone(arguments).run(providers, Metrics::default(), stop::on_signal()?).await?;
     Ok(())
 }

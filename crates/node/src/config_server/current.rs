@@ -7,11 +7,13 @@
 //! - the Secret `kube-system/landfall-config-<role>`, key `config.ign`, or the file on this machine if there is none,
 //! - the join token that is valid for longest, which is made when there is none that lasts,
 //! - the pins of the authorities in the `ConfigMap` `kube-system/kube-root-ca.crt`.
+//!
+//! Masters are served while one is awaited ([`successors`]).
 
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, RwLock},
+    sync::{Arc, RwLock, RwLockReadGuard},
     time::Duration,
 };
 
@@ -23,7 +25,11 @@ use landfall_platform::error_chain;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::{Configs, DiskFiles, join_token::JoinToken};
+use super::{
+    Admission, Configs, DiskFiles,
+    join_token::JoinToken,
+    successors::{self, Successors},
+};
 use crate::{
     Error,
     kube::{Access, remembered},
@@ -40,6 +46,7 @@ const AUTHORITIES: &str = "api/v1/namespaces/kube-system/configmaps/kube-root-ca
 pub struct Current {
     files: Arc<DiskFiles>,
     rendered: RwLock<HashMap<String, Rendered>>,
+    successors: RwLock<Successors>,
 }
 
 /// A config, and what it was made from.
@@ -57,7 +64,7 @@ struct Source {
 impl Current {
     /// None yet, and to be made from these files.
     pub fn new(files: Arc<DiskFiles>) -> Self {
-        Self { files, rendered: RwLock::default() }
+        Self { files, rendered: RwLock::default(), successors: RwLock::default() }
     }
 
     /// Keeps the configs up to date for as long as the future is polled.
@@ -77,6 +84,10 @@ impl Current {
         }
     }
 
+    fn successors(&self) -> RwLockReadGuard<'_, Successors> {
+        self.successors.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     async fn update(&self, machine: &Machine, access: &Access) -> Result<(), Error> {
         let discovery = Discovery { token: token(machine, access).await?, pins: pins(access).await? };
         for role in self.files.roles() {
@@ -94,6 +105,8 @@ impl Current {
             tracing::info!(role, bytes = config.len(), "what is served has changed");
             rendered.insert(role.to_owned(), Rendered { source, config });
         }
+        let successors = Successors::read(access, &discovery, Path::new(paths::KUBERNETES_PKI)).await?;
+        *self.successors.write().unwrap_or_else(std::sync::PoisonError::into_inner) = successors;
         Ok(())
     }
 }
@@ -101,7 +114,18 @@ impl Current {
 impl Configs for Current {
     fn config(&self, role: &str) -> Option<Bytes> {
         let rendered = self.rendered.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        rendered.get(role).map(|rendered| rendered.config.clone())
+        let known = rendered.get(role).map(|rendered| rendered.config.clone());
+        known.or_else(|| if role == successors::ROLE { self.successors().config() } else { None })
+    }
+}
+
+impl Admission for Current {
+    fn admits(&self, role: &str, token: &str) -> bool {
+        self.files.admits(role, token) || (role == successors::ROLE && self.successors().admits(token))
+    }
+
+    fn admits_any(&self, token: &str) -> bool {
+        self.files.admits_any(token)
     }
 }
 

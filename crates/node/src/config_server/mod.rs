@@ -14,6 +14,7 @@ mod identity;
 mod join_token;
 mod negotiation;
 mod serve;
+pub(crate) mod successors;
 mod throttle;
 mod tokens;
 

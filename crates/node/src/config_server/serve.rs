@@ -15,7 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::{ConfigServer, Query};
-use crate::tls_listener;
+use crate::listener;
 
 /// The server's identity.
 pub struct Tls {
@@ -68,7 +68,7 @@ pub async fn serve_with_identity(
         .with_no_client_auth()
         .with_cert_resolver(identity);
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    tls_listener::serve(listener, acceptor, stop, move |request, peer| {
+    listener::serve(listener, acceptor, stop, move |request, peer| {
         let answer = respond(&server, &request, peer.address.ip());
         std::future::ready(answer)
     })

@@ -9,9 +9,18 @@ use hickory_proto::{
 
 use super::Forwarder;
 
-/// The IPv4 addresses of a name, as a name server knows them. None if it does not answer or knows none.
-pub async fn lookup(server: SocketAddr, name: &str) -> Vec<IpAddr> {
-    let Some(query) = query(name) else { return Vec::new() };
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4.
+    Four,
+    /// IPv6.
+    Six,
+}
+
+/// The addresses of a name, as a name server knows them. None if it does not answer or knows none.
+pub async fn lookup(server: SocketAddr, name: &str, family: Family) -> Vec<IpAddr> {
+    let Some(query) = query(name, family) else { return Vec::new() };
     let forwarder = Forwarder::new(vec![server]);
     let Some(answer) = forwarder.ask(&query, false).await else { return Vec::new() };
     let answers = Message::from_vec(&answer).map(|message| message.answers).unwrap_or_default();
@@ -19,16 +28,21 @@ pub async fn lookup(server: SocketAddr, name: &str) -> Vec<IpAddr> {
         .iter()
         .filter_map(|record| match &record.data {
             RData::A(address) => Some(address.0.into()),
+            RData::AAAA(address) => Some(address.0.into()),
             _ => None,
         })
         .collect()
 }
 
-fn query(name: &str) -> Option<Vec<u8>> {
+fn query(name: &str, family: Family) -> Option<Vec<u8>> {
     let mut name = Name::from_ascii(name).ok()?;
     name.set_fqdn(true);
     let mut message = Message::new(0, MessageType::Query, OpCode::Query);
     message.metadata.recursion_desired = true;
-    message.add_query(Query::query(name, RecordType::A));
+    let kind = match family {
+        Family::Four => RecordType::A,
+        Family::Six => RecordType::AAAA,
+    };
+    message.add_query(Query::query(name, kind));
     message.to_vec().ok()
 }

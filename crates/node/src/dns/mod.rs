@@ -16,7 +16,7 @@ mod zone;
 
 pub use forward::Forwarder;
 pub use handover::{Handover, Places, RESOLVED_DROPIN};
-pub use lookup::lookup;
+pub use lookup::{Family, lookup};
 pub use resolv_conf::{ResolvConf, upstreams};
 pub use run::{run, self_test};
 pub use server::{Neighbours, serve};

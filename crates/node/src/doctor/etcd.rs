@@ -14,7 +14,7 @@ pub(super) async fn members(machine: &Machine) -> Option<Finding> {
     }
     let own = machine.addresses().await.ok()?.main();
     let members = match Etcd::of_this_machine() {
-        Ok(etcd) => etcd.members(own).await,
+        Ok(etcd) => etcd.members(&Etcd::on(own)).await,
         Err(error) => Err(error),
     };
     Some(match members {

@@ -58,7 +58,7 @@ fn expected(machine: &Machine) -> Vec<String> {
         // Its control plane has moved away.
         units.retain(|unit| *unit != "kubelet");
     } else if facts.role == MachineRole::Master {
-        units.push("landfall-certificates");
+        units.extend(["landfall-certificates", "landfall-etcd"]);
     }
     units.into_iter().map(|unit| format!("{unit}.service")).collect()
 }

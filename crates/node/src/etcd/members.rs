@@ -1,6 +1,9 @@
-//! Members, and when the one of the bootstrap machine may leave.
+//! Members, and when one of them may leave.
+
+use std::net::IpAddr;
 
 use serde::Deserialize;
+use url::Url;
 
 /// A member.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -15,6 +18,40 @@ pub struct EtcdMember {
     /// Whether it only listens and has no vote yet.
     #[serde(default)]
     pub is_learner: bool,
+    /// Where it listens to clients.
+    #[serde(default, rename = "clientURLs")]
+    pub client_urls: Vec<String>,
+    /// Where it listens to other members.
+    #[serde(default, rename = "peerURLs")]
+    pub peer_urls: Vec<String>,
+}
+
+impl EtcdMember {
+    /// Where it listens to clients; none before it has started.
+    pub(super) fn endpoint(&self) -> Option<Url> {
+        self.client_urls.iter().find_map(|url| Url::parse(url).ok())
+    }
+
+    fn is_on(&self, addresses: &[IpAddr]) -> bool {
+        let hosts = self.peer_urls.iter().filter_map(|url| Url::parse(url).ok()?.host_str().map(str::to_owned));
+        let mut addresses_of_it = hosts.filter_map(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
+        addresses_of_it.any(|address| addresses.contains(&address))
+    }
+}
+
+/// A master that goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving<'a> {
+    /// Its name, which its member has too.
+    pub name: &'a str,
+    /// Its addresses. A member that never started has no name, and is known by them.
+    pub addresses: &'a [IpAddr],
+}
+
+impl Leaving<'_> {
+    pub(super) fn is(&self, member: &EtcdMember) -> bool {
+        member.name == self.name || (member.name.is_empty() && member.is_on(self.addresses))
+    }
 }
 
 /// What is to be done before or about a member that shall leave.
@@ -52,12 +89,61 @@ pub(super) fn departure(members: &[EtcdMember], name: &str, stay: usize) -> Depa
     }
 }
 
+/// Whether the member of a master that goes may leave: those that stay and answer are a majority of those that stay. `alive` are the ids of
+/// members that answer. Two must stay, since one alone could not be lost.
+pub(super) fn dismissal(members: &[EtcdMember], alive: &[&str], leaving: &Leaving<'_>) -> Departure {
+    let Some(member) = members.iter().find(|member| leaving.is(member)) else { return Departure::Gone };
+    let voters: Vec<&EtcdMember> = members.iter().filter(|other| other.id != member.id && !other.is_learner).collect();
+    let well: Vec<&&EtcdMember> = voters.iter().filter(|other| alive.contains(&other.id.as_str())).collect();
+    let (stay, needed) = (voters.len(), voters.len() / 2 + 1);
+    match well.first() {
+        // One without a vote is missed by nobody.
+        Some(successor) if member.is_learner || (stay >= 2 && well.len() >= needed) => {
+            Departure::MayLeave { leaving: member.id.clone(), successor: successor.id.clone() }
+        }
+        _ if stay < 2 => Departure::NotYet(format!("etcd would be left with {stay} members; add a master first")),
+        _ => Departure::NotYet(format!("{} of etcd's other {stay} members answer, and {needed} must", well.len())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn member(id: &str, name: &str, is_learner: bool) -> EtcdMember {
-        EtcdMember { id: id.to_owned(), name: name.to_owned(), is_learner }
+        let peer_urls = vec![format!("https://192.0.2.{id}:2380")];
+        EtcdMember { id: id.to_owned(), name: name.to_owned(), is_learner, client_urls: Vec::new(), peer_urls }
+    }
+
+    #[test]
+    fn a_master_goes_only_while_a_majority_stays_and_answers() {
+        let three = [member("1", "m0", false), member("2", "m1", false), member("3", "m2", false)];
+        let m0 = Leaving { name: "m0", addresses: &[] };
+        let left = |leaving: &str, successor: &str| Departure::MayLeave {
+            leaving: leaving.into(),
+            successor: successor.into(),
+        };
+        assert_eq!(dismissal(&three, &["2", "3"], &m0), left("1", "2"));
+        assert_eq!(dismissal(&three, &["1", "2", "3"], &m0), left("1", "2"));
+        let one_away = Departure::NotYet("1 of etcd's other 2 members answer, and 2 must".into());
+        assert_eq!(dismissal(&three, &["1", "3"], &m0), one_away);
+        assert_eq!(dismissal(&three[1..], &["2", "3"], &m0), Departure::Gone);
+        let alone = Departure::NotYet("etcd would be left with 1 members; add a master first".into());
+        assert_eq!(dismissal(&three[..2], &["1", "2"], &m0), alone);
+        // Of five, two may be away, the one that goes among them.
+        let five: Vec<_> = (0..5).map(|index| member(&index.to_string(), &format!("m{index}"), false)).collect();
+        assert_eq!(dismissal(&five, &["2", "3", "4"], &m0), left("0", "2"));
+        assert!(matches!(dismissal(&five, &["3", "4"], &m0), Departure::NotYet(_)));
+    }
+
+    #[test]
+    fn a_member_that_never_started_is_known_by_its_address() {
+        let members = [member("1", "m0", false), member("2", "m1", false), member("7", "", true)];
+        let addresses = ["192.0.2.7".parse().unwrap()];
+        let new = Leaving { name: "m9", addresses: &addresses };
+        let gone = Departure::MayLeave { leaving: "7".into(), successor: "1".into() };
+        assert_eq!(dismissal(&members, &["1", "2"], &new), gone);
+        assert_eq!(dismissal(&members, &["1", "2"], &Leaving { name: "m9", addresses: &[] }), Departure::Gone);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! before the API, is no failure. What a broken attempt left behind is taken back before the next one, since kubeadm refuses
 //! a machine that is not clean.
 
+pub(crate) mod authorities;
 mod joined;
 mod run;
 

@@ -6,7 +6,10 @@ use landfall_assets::node::paths;
 use landfall_platform::error_chain;
 use tokio::time::{Instant, sleep};
 
-use super::joined::{has_begun, has_joined};
+use super::{
+    authorities,
+    joined::{has_begun, has_joined},
+};
 use crate::{Error, kubeadm::Kubeadm, machine::Machine, probe::Probe, stored};
 
 /// Between two looks at the API.
@@ -26,6 +29,7 @@ pub async fn run(machine: &Machine) -> Result<(), Error> {
             sleep(PAUSE).await;
         }
     }
+    authorities::remove(Path::new(paths::AUTHORITIES))?;
     stored::write(Path::new(paths::JOIN_DONE), format!("{}\n", jiff::Timestamp::now()))?;
     tracing::info!("this machine has joined the cluster");
     Ok(())
@@ -36,6 +40,7 @@ async fn join_once(machine: &Machine) -> Result<(), Error> {
         tracing::info!("taking back what an earlier attempt left");
         Kubeadm::reset(false).await?;
     }
+    authorities::put_in_place(Path::new(paths::AUTHORITIES), Path::new(paths::KUBERNETES_PKI))?;
     let kubeadm = Kubeadm::prepare(machine, &[]).await?;
     wait_for_api(&machine.facts.api.endpoint).await?;
     kubeadm.join().await

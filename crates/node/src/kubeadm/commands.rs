@@ -26,7 +26,7 @@ impl Kubeadm {
         let text = std::fs::read_to_string(&source).map_err(Error::file("read", &source))?;
         let addresses = machine.addresses().await?;
         stored::write(Path::new(paths::KUBELET_ENVIRONMENT), kubelet_environment(&addresses.addresses))?;
-        let amendments = Amendments { advertise: Some(addresses.main()), skip_phases, discovery: None };
+        let amendments = Amendments { advertise: Some(addresses.main()), skip_phases, ..Amendments::default() };
         let config = machine.runtime.join("kubeadm.yaml");
         stored::write_private(&config, amend(&source, &text, amendments)?)?;
         Ok(Self { config })

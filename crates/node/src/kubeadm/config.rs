@@ -18,6 +18,8 @@ pub struct Amendments<'a> {
     pub skip_phases: &'a [&'a str],
     /// What the machine joins with, in the place of what the file says.
     pub discovery: Option<&'a Discovery>,
+    /// Whether a master has the authorities' keys already, and need not fetch them.
+    pub has_authorities: bool,
 }
 
 /// What a machine joins with: it stays the same for as long as it is valid.
@@ -44,6 +46,11 @@ pub fn amend(path: &Path, text: &str, amendments: Amendments<'_>) -> Result<Stri
             Some("JoinConfiguration") => {
                 if document.get("controlPlane").is_some() {
                     advertise(&mut document["controlPlane"], amendments.advertise);
+                    if amendments.has_authorities
+                        && let Some(section) = document["controlPlane"].as_object_mut()
+                    {
+                        section.remove("certificateKey");
+                    }
                 }
                 if let Some(discovery) = amendments.discovery {
                     let section = &mut document["discovery"]["bootstrapToken"];
@@ -94,6 +101,7 @@ mod tests {
             advertise: Some("198.51.100.20".parse().unwrap()),
             skip_phases: &["preflight"],
             discovery: None,
+            has_authorities: false,
         };
         let text = amend(Path::new("kubeadm.yaml"), text, amendments).unwrap();
         text.split("\n---\n").map(|document| serde_json::from_str(document).unwrap()).collect()

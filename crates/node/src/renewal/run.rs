@@ -26,7 +26,8 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
     let access = Access::of(machine);
     tokio::select! {
         () = stop.cancelled() => {}
-        () = approval::keep_approving(machine, &access) => {}
+        () = approval::keep_approving_alone(machine, &access) => {}
+        () = approval::keep_withdrawn(&access) => {}
         () = keep_renewing(machine, kubernetes) => {}
     }
     // A restart may have been cut off.

@@ -203,6 +203,10 @@ struct Vms {
     vm: Vec<Vm>,
 }
 
+/// How many machines an answer has at most. Each is some 8 KiB with all that hangs on it.
+const PAGE: usize = 1000;
+/// Web servers take about 8 KiB of address; a name with what is around it is some 60 bytes of that.
+const NAMES_AT_ONCE: usize = 100;
 /// What of a machine is read together with it, so that a whole fleet is one call.
 const FOLLOW: &str = "disk_attachments.disk,nics,tags,graphics_consoles,reported_devices";
 
@@ -277,22 +281,49 @@ impl Nic {
 impl Client {
     /// Machines whose name begins with a text, with what hangs on them: one call, however many there are.
     pub async fn vms_named(&self, prefix: &str) -> Result<Vec<Vm>, Error> {
-        let path = format!("{}&follow={FOLLOW}", search("vms", &format!("name={prefix}*")));
-        let Vms { vm } = self.get(&path).await?;
-        Ok(vm.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
+        let vms = self.vm_pages(&format!("name={prefix}*"), &format!("follow={FOLLOW}")).await?;
+        Ok(vms.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
+    }
+
+    /// Machines with these names, with what hangs on them. What it costs the engine does not grow with what else there is.
+    pub async fn vms_called(&self, names: &[String]) -> Result<Vec<Vm>, Error> {
+        let mut found = Vec::new();
+        for some in names.chunks(NAMES_AT_ONCE) {
+            let wanted: Vec<_> = some.iter().map(|name| format!("name={name}")).collect();
+            let path = format!("{}&follow={FOLLOW}", search("vms", &wanted.join(" or ")));
+            let Vms { vm } = self.get(&path).await?;
+            found.extend(vm.into_iter().filter(|vm| some.contains(&vm.name)));
+        }
+        Ok(found)
     }
 
     /// The same with everything that the engine knows about them, their Ignition configs included.
     pub async fn vms_in_full(&self, prefix: &str) -> Result<Vec<Vm>, Error> {
-        let path = format!("{}&all_content=true&follow={FOLLOW}", search("vms", &format!("name={prefix}*")));
-        let Vms { vm } = self.get(&path).await?;
-        Ok(vm.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
+        let vms = self.vm_pages(&format!("name={prefix}*"), &format!("all_content=true&follow={FOLLOW}")).await?;
+        Ok(vms.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
     }
 
     /// All machines, without what hangs on them but with the addresses that their guests report.
     pub async fn all_vms(&self) -> Result<Vec<Vm>, Error> {
-        let Vms { vm } = self.get("vms?follow=reported_devices").await?;
-        Ok(vm)
+        self.vm_pages("", "follow=reported_devices").await
+    }
+
+    /// Machines that a search finds, page by page: an answer with ten thousand is too much for one. One that comes while the pages are read may be
+    /// on two of them; one that goes may take another from both, so whoever misses a machine looks for it by its name.
+    async fn vm_pages(&self, wanted: &str, parameters: &str) -> Result<Vec<Vm>, Error> {
+        let mut found: Vec<Vm> = Vec::new();
+        for page in 1.. {
+            let path = search("vms", format!("{wanted} sortby name asc page {page}").trim_start());
+            let Vms { vm } = self.get(&format!("{path}&max={PAGE}&{parameters}")).await?;
+            let is_last = vm.len() < PAGE;
+            found.extend(vm);
+            if is_last {
+                break;
+            }
+        }
+        found.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
+        found.dedup_by(|one, other| one.id == other.id);
+        Ok(found)
     }
 
     /// Creates a machine. `clone` makes its disks independent of the template.

@@ -1,17 +1,13 @@
 //! Finding, reading and writing the credentials file.
 
-use std::{
-    io::Write,
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use landfall_platform::Environment;
-use landfall_wire::Trust;
+use landfall_wire::{EditError, Trust};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-use super::{Credentials, edit};
+use super::{Credentials, written};
 use crate::{Error, client::EngineUrl};
 
 /// The credentials file: `$OVIRT_CONFIG`, or `~/.ovirt/ovirt-config.yaml`.
@@ -52,6 +48,31 @@ impl CredentialsFile {
 
     /// Reads the credentials.
     pub fn read(&self) -> Result<Credentials, Error> {
+        self.credentials(parse(&self.path, &self.text()?)?)
+    }
+
+    /// Reads the credentials as the playbooks of a kit do: each part from its variable (`OVIRT_URL`, `OVIRT_USERNAME`,
+    /// `OVIRT_PASSWORD`, `OVIRT_CAFILE`) if that is set, else from the file. Nobody needs a file who has the variables.
+    pub fn read_under(&self, environment: &Environment) -> Result<Credentials, Error> {
+        let text = |name: &str| environment.get(name).and_then(|value| value.to_str()).map(str::to_owned);
+        let (url, user, password) = (text("OVIRT_URL"), text("OVIRT_USERNAME"), text("OVIRT_PASSWORD"));
+        let file = if url.is_some() && user.is_some() && password.is_some() && !self.path.exists() {
+            Contents::default()
+        } else {
+            parse(&self.path, &self.text()?)?
+        };
+        let authority = text("OVIRT_CAFILE").map(PathBuf::from);
+        self.credentials(Contents {
+            ovirt_url: url.or(file.ovirt_url),
+            ovirt_username: user.or(file.ovirt_username),
+            ovirt_password: password.map(SecretString::from).or(file.ovirt_password),
+            ovirt_ca_bundle: if authority.is_some() { None } else { file.ovirt_ca_bundle },
+            ovirt_cafile: authority.or(file.ovirt_cafile),
+            ..file
+        })
+    }
+
+    fn credentials(&self, contents: Contents) -> Result<Credentials, Error> {
         let Contents {
             ovirt_url,
             ovirt_fqdn,
@@ -60,7 +81,7 @@ impl CredentialsFile {
             ovirt_cafile,
             ovirt_ca_bundle,
             ovirt_insecure,
-        } = parse(&self.path, &self.text()?)?;
+        } = contents;
         let lacking = |key| Error::Incomplete { path: self.path.clone(), key };
         let engine = filled(ovirt_url).or(filled(ovirt_fqdn)).ok_or_else(|| lacking("ovirt_url"))?;
         let engine: EngineUrl = engine.parse()?;
@@ -97,35 +118,17 @@ impl CredentialsFile {
 
     /// A warning, if others than the owner may read the file.
     pub fn exposure(&self) -> Option<String> {
-        let mode = std::fs::metadata(&self.path).ok()?.permissions().mode() & 0o777;
-        (mode & 0o077 != 0).then(|| {
-            let path = self.path.display();
-            format!("{path} holds a password and others may read it (mode {mode:04o}): chmod 600 {path}")
-        })
+        landfall_wire::exposure(&self.path)
     }
 
     /// Writes the credentials: whole or not at all, readable by the owner only. Keys of others are kept as they are.
     pub fn write(&self, credentials: &Credentials) -> Result<(), Error> {
-        let failed = |source| Error::File { attempt: "writing", path: self.path.clone(), source };
-        // A symlink (as managers of dot files make them) stays one: its target is replaced.
-        let target = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let before = match self.text() {
-            Ok(text) => text,
-            Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error),
-        };
-        let after = edit::replace(&before, credentials)
-            .map_err(|reason| Error::Format { path: self.path.clone(), reason: reason.to_owned() })?;
-        let directory = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
-        let mut file = tempfile::NamedTempFile::new_in(directory).map_err(failed)?;
-        file.write_all(after.as_bytes()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&target).map_err(|error| failed(error.error))?;
-        Ok(())
+        let unusable = |reason: &str| Error::Format { path: self.path.clone(), reason: reason.to_owned() };
+        let new = written::render(credentials).map_err(|_| unusable("the credentials cannot be written as YAML"))?;
+        landfall_wire::replace_keys(&self.path, &written::KEYS, &new).map_err(|error| match error {
+            EditError::File(source) => Error::File { attempt: "writing", path: self.path.clone(), source },
+            EditError::Format(reason) => unusable(reason),
+        })
     }
 
     fn text(&self) -> Result<String, Error> {
@@ -153,6 +156,8 @@ fn filled(text: Option<String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn environment(variables: &[(&str, &Path)]) -> Environment {
@@ -187,6 +192,31 @@ mod tests {
         );
         assert!(matches!(at(&[]), Err(Error::NoHome)));
         assert!(matches!(at(&[("HOME", Path::new(""))]), Err(Error::NoHome)));
+    }
+
+    #[test]
+    fn variables_go_before_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, bundle) = (directory.path().join("ovirt.yaml"), directory.path().join("ca.pem"));
+        std::fs::write(&bundle, "PEM").unwrap();
+        let whole = [
+            ("OVIRT_URL", Path::new("https://other.example.com/ovirt-engine/api")),
+            ("OVIRT_USERNAME", Path::new("me@internal")),
+            ("OVIRT_PASSWORD", Path::new("mine")),
+            ("OVIRT_CAFILE", &bundle),
+        ];
+        // Whoever has all of them needs no file.
+        let read = file(&path).read_under(&environment(&whole)).unwrap();
+        assert_eq!((read.user.as_str(), read.password.expose_secret()), ("me@internal", "mine"));
+        assert_eq!((read.engine.host(), read.trust), ("other.example.com".to_owned(), Trust::Only("PEM".to_owned())));
+        assert!(matches!(file(&path).read_under(&environment(&whole[..2])), Err(Error::File { .. })));
+        let text = "ovirt_url: engine.example.com\novirt_username: admin@internal\novirt_password: secret\novirt_ca_bundle: A\n";
+        std::fs::write(&path, text).unwrap();
+        let read = file(&path).read_under(&environment(&whole[2..3])).unwrap();
+        assert_eq!((read.user.as_str(), read.password.expose_secret()), ("admin@internal", "mine"));
+        assert_eq!(read.trust, Trust::Only("A".to_owned()));
+        let read = file(&path).read_under(&environment(&whole[3..])).unwrap();
+        assert_eq!(read.trust, Trust::Only("PEM".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The file that oVirt's command-line tools share: which engine, as whom, and whom to trust.
 
-mod edit;
 mod file;
+mod written;
 
 pub use file::CredentialsFile;
 

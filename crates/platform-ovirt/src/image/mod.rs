@@ -6,5 +6,5 @@ mod source;
 mod upload;
 
 pub(crate) use qcow2::Header;
-pub(crate) use source::{Image, Images, Origin};
+pub(crate) use source::{Image, fetch};
 pub(crate) use upload::{Endpoint, upload};

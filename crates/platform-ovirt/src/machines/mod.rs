@@ -83,14 +83,19 @@ impl Machines {
     async fn take_down(&self, vm: &client::Vm, progress: Progress<'_>) -> Result<(), Error> {
         progress("stopping".to_owned());
         self.stop(vm).await?;
-        let Some(vm) = self.off_or_gone(&vm.name).await? else { return Ok(()) };
+        // Whoever else deletes it may have made another with its name meanwhile, which is not the one to go.
+        let off_or_gone = |now: Option<&client::Vm>| match now.filter(|now| now.id == vm.id) {
+            None => Ok(Some(None)),
+            Some(now) => Ok((now.status == VmStatus::Down).then(|| Some(now.clone()))),
+        };
+        let Some(vm) = self.site.fleet.wait(&vm.name, off_or_gone).await? else { return Ok(()) };
         for disk in vm.foreign_disks() {
             progress(format!("keeping disk {}", disk.alias));
             self.site.client.detach_disk(&vm, disk).await?;
         }
         progress("deleting".to_owned());
         self.site.client.delete_vm(&vm).await?;
-        self.site.fleet.wait(&vm.name, |vm| Ok(vm.is_none().then_some(()))).await
+        self.site.fleet.wait(&vm.name, |now| Ok(now.is_none_or(|now| now.id != vm.id).then_some(()))).await
     }
 
     /// Waits until the engine has removed the disks of a machine that is gone, and removes those that it left behind.

@@ -2,15 +2,11 @@
 
 use landfall_config::ovirt;
 use landfall_platform::Finding;
-use landfall_wire::{Client, Limits, Request, Trust};
+use landfall_wire::{Client, Limits, Origin, Request, Trust};
 use tokio::io::AsyncReadExt;
 
 use super::{Subject, unanswered};
-use crate::{
-    Error,
-    client::IGNITION_OS,
-    image::{Header, Origin},
-};
+use crate::{Error, client::IGNITION_OS, image::Header};
 
 const CHECK: &str = "image";
 const TEMPLATE: &str = "platform.ovirt.image.template";

@@ -9,13 +9,11 @@ mod image;
 mod names;
 mod network;
 mod storage;
-mod surroundings;
 mod virtual_ips;
 
 use landfall_config::{InstallConfig, Role, ovirt};
 use landfall_platform::{Finding, InfraId};
-
-pub use surroundings::{LocalNetwork, Surroundings};
+use landfall_wire::Surroundings;
 
 use crate::{Client, Cluster, Error, Facts, client::DataCenter};
 

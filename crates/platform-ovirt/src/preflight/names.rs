@@ -1,11 +1,11 @@
 //! Names: nothing that the plan makes may exist already, unless it is the cluster's own.
 
 use futures::future::try_join_all;
-use landfall_platform::Finding;
+use landfall_platform::{Finding, Stage};
 use serde::Deserialize;
 
 use super::{Subject, unanswered};
-use crate::{Error, Facts, Mark, Stage, plan, steps::Desired};
+use crate::{Error, Facts, Mark, plan, steps::Desired};
 
 const CHECK: &str = "names";
 

@@ -8,6 +8,7 @@ mod vm;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use landfall_platform::{Bind, ErrorClass, FileSet, InfraId, Step, StepError, StepSpec};
+use landfall_wire::Images;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,6 @@ pub use template::Template;
 
 use crate::{
     Client,
-    image::Images,
     machines::{Machines, Vm},
     site::Site,
 };

@@ -8,13 +8,14 @@
 
 use async_trait::async_trait;
 use landfall_platform::{Context, Machines as _, Outputs, Progress, Step, StepError};
+use landfall_wire::Images;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
     Error,
     client::{self, BLANK, Disk, IGNITION_OS, ImageTransfer, Phase, TemplateDetails},
-    image::{Endpoint, Image, Images, upload},
+    image::{Endpoint, Image, fetch, upload},
     machines::Machines,
 };
 
@@ -141,7 +142,7 @@ impl TemplateStep {
     /// A disk that holds the image.
     async fn disk(&self, progress: Progress<'_>) -> Result<Disk, Error> {
         let site = &self.machines.site;
-        let image = self.images.get(&self.desired.source, progress).await?;
+        let image = fetch(&self.images, &self.desired.source, progress).await?;
         let (disk, resumed) = self.empty_disk(&image).await?;
         let transfer = if let Some(transfer) = site.client.open_transfer(&disk).await? {
             self.take_over(transfer).await?

@@ -9,7 +9,8 @@ use std::{
 use async_trait::async_trait;
 use landfall_config::InstallConfig;
 use landfall_platform::Verdict;
-use landfall_platform_ovirt::{Preflight, Surroundings, preflight};
+use landfall_platform_ovirt::{Preflight, preflight};
+use landfall_wire::Surroundings;
 use serde_json::{Value, json};
 
 use crate::scene::{PASSWORD, PROFILE, Scene, config, configured};

@@ -11,8 +11,8 @@ use landfall_config::InstallConfig;
 use landfall_engine::{
     ApplyError, Event, Journal, Options, Plan, PlanBuilder, RemovalError, RetryPolicy, apply, destroy,
 };
-use landfall_platform::{Bind, Discover, File, FileSet, InfraId, StepId};
-use landfall_platform_ovirt::{Binder, Client, Discovery, EngineUrl, Facts, Inputs, Stage, plan};
+use landfall_platform::{Bind, Discover, File, FileSet, InfraId, Stage, StepId};
+use landfall_platform_ovirt::{Binder, Client, Discovery, EngineUrl, Facts, Inputs, plan};
 use landfall_simulator::{
     core::{Running, faults::Rule},
     ovirt,

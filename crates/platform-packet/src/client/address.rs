@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use landfall_config::packet::Location;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,6 +27,9 @@ pub struct Block {
     /// Whether the platform made it for a device.
     #[serde(default)]
     pub management: bool,
+    /// Whether it is reachable from everywhere.
+    #[serde(default)]
+    pub public: bool,
     /// What is assigned of it.
     #[serde(default)]
     pub assignments: Vec<Assignment>,
@@ -55,6 +59,19 @@ impl Client {
         let query = [("include", "assignments")];
         let all: Vec<Block> = self.pages("listing addresses", &path, &query, "ip_addresses").await?;
         Ok(all.into_iter().filter(|block| !block.management).collect())
+    }
+
+    /// The network that private addresses of devices at a place come from, in CIDR notation; none before the first device.
+    pub async fn private_network(&self, project: &str, place: &Location) -> Result<Option<String>, Error> {
+        let all: Vec<Block> =
+            self.pages("listing addresses", &format!("projects/{project}/ips"), &[], "ip_addresses").await?;
+        let stands = |block: &&Block| {
+            let own = if matches!(place, Location::Metro(_)) { &block.metro } else { &block.facility };
+            own.as_ref().is_some_and(|own| own.code == place.code())
+        };
+        let mut private = all.iter().filter(|block| !block.public && block.network.is_ipv4()).filter(stands);
+        // A single address is one of a device; the network has room for many.
+        Ok(private.find(|block| block.cidr < 30).map(|block| format!("{}/{}", block.network, block.cidr)))
     }
 
     /// Reserves a block.

@@ -6,7 +6,7 @@ use landfall_config::packet::Location;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Client, Coded};
+use super::Client;
 use crate::Error;
 
 /// A plan.
@@ -17,6 +17,84 @@ pub struct Plan {
     /// What it costs.
     #[serde(default)]
     pub pricing: Pricing,
+    /// `baremetal`; other lines of products are no servers.
+    #[serde(default)]
+    pub line: String,
+    /// What it is made of.
+    #[serde(default)]
+    pub specs: Specs,
+}
+
+/// What a plan is made of.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Specs {
+    /// Its processors.
+    #[serde(default)]
+    pub cpus: Vec<Processors>,
+    /// Its memory.
+    #[serde(default)]
+    pub memory: Memory,
+}
+
+/// Processors of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Processors {
+    /// How many.
+    #[serde(default)]
+    pub count: u32,
+    /// Which.
+    #[serde(default, rename = "type")]
+    pub kind: String,
+}
+
+/// The memory of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Memory {
+    /// How much, for people: `64GB`.
+    #[serde(default)]
+    pub total: String,
+}
+
+/// A metro or a facility.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Place {
+    /// Its code.
+    pub code: String,
+    /// Its name.
+    #[serde(default)]
+    pub name: String,
+}
+
+/// An operating system of the platform's own.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct OperatingSystem {
+    /// Its name in requests.
+    pub slug: String,
+    /// Its name for people.
+    #[serde(default)]
+    pub name: String,
+    /// The family: `flatcar`, `ubuntu`.
+    #[serde(default)]
+    pub distro: String,
+}
+
+/// How well stocked each place is with each plan: `normal`, `limited`, `critical`, `unavailable`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Stock {
+    capacity: BTreeMap<String, BTreeMap<String, Level>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Level {
+    #[serde(default)]
+    level: String,
+}
+
+impl Stock {
+    /// How well a place is stocked with a plan; none if the plan is not offered there.
+    pub fn level(&self, place: &str, plan: &str) -> Option<&str> {
+        Some(self.capacity.get(place)?.get(plan)?.level.as_str())
+    }
 }
 
 /// What a plan costs.
@@ -31,16 +109,26 @@ pub struct Pricing {
 pub type Capacity = BTreeMap<String, usize>;
 
 impl Client {
-    /// All plans.
-    pub async fn plans(&self, project: &str) -> Result<Vec<Plan>, Error> {
-        self.pages("listing plans", &format!("projects/{project}/plans"), &[], "plans").await
+    /// All plans; those that a project may use, if one is named.
+    pub async fn plans(&self, project: Option<&str>) -> Result<Vec<Plan>, Error> {
+        let path = project.map_or_else(|| "plans".to_owned(), |project| format!("projects/{project}/plans"));
+        self.pages("listing plans", &path, &[], "plans").await
     }
 
-    /// The codes of all metros or facilities.
-    pub async fn location_codes(&self, metros: bool) -> Result<Vec<String>, Error> {
+    /// All metros or facilities.
+    pub async fn places(&self, metros: bool) -> Result<Vec<Place>, Error> {
         let (path, name) = if metros { ("locations/metros", "metros") } else { ("facilities", "facilities") };
-        let found: Vec<Coded> = self.pages("listing places", path, &[], name).await?;
-        Ok(found.into_iter().map(|place| place.code).collect())
+        self.pages("listing places", path, &[], name).await
+    }
+
+    /// The platform's own operating systems.
+    pub async fn operating_systems(&self) -> Result<Vec<OperatingSystem>, Error> {
+        self.pages("listing operating systems", "operating-systems", &[], "operating_systems").await
+    }
+
+    /// How well metros or facilities are stocked.
+    pub async fn stock(&self, metros: bool) -> Result<Stock, Error> {
+        self.get("asking for capacity", if metros { "capacity/metros" } else { "capacity" }).await
     }
 
     /// Whether a place has so many servers of each plan.

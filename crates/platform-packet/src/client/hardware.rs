@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Client, Reference};
+use super::{Client, Coded, Reference};
 use crate::Error;
 
 /// Reserved hardware.
@@ -10,12 +10,26 @@ use crate::Error;
 pub struct Reservation {
     /// Its id.
     pub id: String,
+    /// What it is.
+    #[serde(default)]
+    pub plan: Option<PlanName>,
+    /// Where it is.
+    #[serde(default)]
+    pub facility: Option<Coded>,
     /// Whether a device can be made on it now.
     #[serde(default)]
     pub provisionable: bool,
     /// The device on it.
     #[serde(default)]
     pub device: Option<Reference>,
+}
+
+/// The plan of a server, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PlanName {
+    /// Its name.
+    #[serde(default)]
+    pub slug: String,
 }
 
 impl Reservation {

@@ -27,7 +27,34 @@ pub struct Organization {
     pub name: String,
 }
 
+/// Whose key it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Account {
+    /// A user's, with everything that the user may do.
+    User(String),
+    /// A project's, which sees nothing beyond it.
+    Project,
+}
+
+#[derive(Deserialize)]
+struct User {
+    #[serde(default)]
+    email: String,
+}
+
 impl Client {
+    /// Whose key this client has.
+    pub async fn account(&self) -> Result<Account, Error> {
+        match self.get::<User>("asking whose key it is", "user").await {
+            Ok(user) => Ok(Account::User(user.email)),
+            // The key of a project may not see any user.
+            Err(Error::Fault { fault, .. }) if fault.status == 403 && fault.is_json => {
+                self.projects().await.map(|_| Account::Project)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// All projects that the key may see.
     pub async fn projects(&self) -> Result<Vec<Project>, Error> {
         self.pages("listing projects", "projects", &[], "projects").await

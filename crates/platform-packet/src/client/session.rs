@@ -2,7 +2,7 @@
 
 use landfall_platform::ErrorClass;
 use landfall_wire::{Limits, Method, Reply, Request, Trust};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::Url;
@@ -59,6 +59,11 @@ impl Client {
     /// The API's host, for people.
     pub fn host(&self) -> String {
         host(&self.api)
+    }
+
+    /// Whether this is the key that the client has.
+    pub(super) fn has_key(&self, key: &str) -> bool {
+        self.key.expose_secret() == key
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, attempt: &str, path: &str) -> Result<T, Error> {

@@ -44,6 +44,7 @@ impl Machines {
     ) -> Result<(), Error> {
         let user_data = user_data.map_or("", |data| data.expose_secret());
         let project = self.site.project().await?;
+        let ssh_keys = self.ssh_keys(desired, &project).await?;
         let none = [None];
         let reservations: Vec<Option<&str>> = match &desired.price {
             Price::Reserved(ids) => ids.iter().map(|id| Some(id.as_str())).collect(),
@@ -54,7 +55,7 @@ impl Machines {
             for reservation in &reservations {
                 let Candidate { location, plan } = candidate;
                 progress(format!("asking for {plan} in {}", location.code()));
-                let body = desired.request(candidate, *reservation, user_data, self.script_url.as_deref());
+                let body = desired.request(candidate, *reservation, user_data, self.script_url.as_deref(), &ssh_keys);
                 match self.site.client.create_device(&project, &desired.name, &body).await {
                     Ok(_) => return Ok(()),
                     Err(Error::Fault { fault, .. }) if fault.class() == ErrorClass::Capacity => {
@@ -72,6 +73,19 @@ impl Machines {
         Err(Error::Capacity { machine: desired.name.clone(), tried })
     }
 
+    /// The ids of the SSH keys that a machine is made with.
+    async fn ssh_keys(&self, desired: &Device, project: &str) -> Result<Vec<String>, Error> {
+        if desired.ssh_keys.iter().all(|key| uuid::Uuid::try_parse(key).is_ok()) {
+            return Ok(desired.ssh_keys.clone());
+        }
+        let known = self.site.client.ssh_keys(project).await?;
+        let id = |wanted: &String| {
+            let own = known.iter().find(|key| key.label == *wanted).map(|key| key.id.clone());
+            own.unwrap_or_else(|| wanted.clone())
+        };
+        Ok(desired.ssh_keys.iter().map(id).collect())
+    }
+
     /// Whether reserved hardware that would do comes back by itself.
     async fn is_preparing(&self, project: &str, ids: &[String]) -> Result<bool, Error> {
         let any = ids.iter().any(|id| id == "next-available");
@@ -81,7 +95,7 @@ impl Machines {
 
     /// Takes a machine away that the platform did not bring up; the next attempt makes it anew.
     async fn replace(&self, device: &client::Device) -> Result<client::Device, Error> {
-        self.site.client.delete_device(device).await?;
+        self.delete_one(device, &|_| ()).await?;
         self.site.wait(&device.hostname, |device| Ok(device.is_none().then_some(()))).await?;
         Err(Error::Failed { machine: device.hostname.clone(), state: word(device.state) })
     }

@@ -62,13 +62,33 @@ impl landfall_platform::Machines for Machines {
     }
 
     async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError> {
-        for device in self.site.devices().await?.iter().filter(|device| device.hostname == name) {
-            if device.state != DeviceState::Deprovisioning {
-                progress("deleting".to_owned());
-                self.site.client.delete_device(device).await?;
-            }
+        let all = self.site.devices().await?;
+        let own: Vec<_> = all.iter().filter(|device| device.hostname == name).collect();
+        for device in own.iter().filter(|device| device.state != DeviceState::Deprovisioning) {
+            progress("deleting".to_owned());
+            self.delete_one(device, progress).await?;
         }
-        Ok(self.site.wait(name, |device| Ok(device.is_none().then_some(()))).await?)
+        let ids: Vec<_> = own.iter().map(|device| device.id.as_str()).collect();
+        Ok(self.site.wait_until_gone(&ids).await?)
+    }
+}
+
+impl Machines {
+    /// Deletes a device. The platform refuses that while it is being provisioned, so the end of that is waited for here: whoever
+    /// only tried again with growing pauses would come minutes after it.
+    async fn delete_one(&self, device: &client::Device, progress: Progress<'_>) -> Result<(), Error> {
+        match self.site.client.delete_device(device).await {
+            Err(error) if error.class() == ErrorClass::Locked => {
+                progress("waiting until it is provisioned, since it cannot be deleted before".to_owned());
+                let is_settled = |now: Option<&client::Device>| {
+                    let busy = |state| matches!(state, DeviceState::Queued | DeviceState::Provisioning);
+                    Ok(now.is_none_or(|now| now.id != device.id || !busy(now.state)).then_some(()))
+                };
+                self.site.wait(&device.hostname, is_settled).await?;
+                self.site.client.delete_device(device).await
+            }
+            done => done,
+        }
     }
 }
 

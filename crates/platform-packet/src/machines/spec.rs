@@ -33,9 +33,12 @@ pub struct Device {
     /// Whether it has a public IPv6 address.
     #[serde(default)]
     pub public_ipv6: bool,
-    /// Ids of SSH keys for its console; nothing means none.
+    /// SSH keys of the project for its console: ids, or names of the cluster's own; nothing means none.
     #[serde(default)]
     pub ssh_keys: Vec<String>,
+    /// Ids of users whose SSH keys are for its console too.
+    #[serde(default)]
+    pub users: Vec<String>,
     /// Names of virtual networks that it is attached to, and ids of those that exist already.
     #[serde(default)]
     pub virtual_networks: Vec<String>,
@@ -77,6 +80,7 @@ impl Device {
         reservation: Option<&str>,
         user_data: &str,
         script_url: Option<&str>,
+        ssh_keys: &[String],
     ) -> Value {
         let address = |family: u8, public: bool| json!({"address_family": family, "public": public});
         let wanted = [(4, true, self.public_ipv4), (6, true, self.public_ipv6), (4, false, true)];
@@ -95,10 +99,12 @@ impl Device {
             "userdata": user_data,
             "ip_addresses": addresses,
         });
-        if self.ssh_keys.is_empty() {
+        // Without a list the platform takes the keys of everybody in the project.
+        if ssh_keys.is_empty() && self.users.is_empty() {
             body["no_ssh_keys"] = json!(true);
         } else {
-            body["project_ssh_keys"] = json!(self.ssh_keys);
+            body["project_ssh_keys"] = json!(ssh_keys);
+            body["user_ssh_keys"] = json!(self.users);
         }
         if let Some(url) = self.script_url.as_deref().or(script_url).filter(|_| self.os == "custom_ipxe") {
             body["ipxe_script_url"] = json!(url);

@@ -6,7 +6,7 @@ mod servers;
 use landfall_config::{InstallConfig, packet};
 use landfall_platform::{ErrorClass, Finding};
 
-use crate::{Client, Error, Facts, Site};
+use crate::{Client, Error, Facts, Site, client::Rights};
 
 /// What came of looking.
 pub type Preflight = landfall_platform::Preflight<Facts>;
@@ -32,6 +32,11 @@ pub async fn preflight(site: &Site, config: &InstallConfig) -> Preflight {
         }
         Err(finding) => return Preflight { findings: vec![finding], facts: None },
     };
+    if let Some(finding) = rights(client, project.as_deref()).await {
+        // Nothing could be made, whatever else there is.
+        findings.push(finding);
+        return Preflight { findings, facts: None };
+    }
     let standing = match site.standing(&platform.locations()).await {
         Ok(standing) => standing,
         Err(error) => {
@@ -63,6 +68,19 @@ async fn project(client: &Client, platform: &packet::Platform) -> Result<(Option
         )
         .blame(FIELD)),
         Err(error) => Err(trouble("API key", &error)),
+    }
+}
+
+/// What is wrong with the key, if something is. A key that the API does not tell about may be all right.
+async fn rights(client: &Client, project: Option<&str>) -> Option<Finding> {
+    match client.rights(project).await {
+        Ok(Rights::Write | Rights::Unknown) => None,
+        Ok(Rights::ReadOnly) => Some(Finding::problem(
+            "API key",
+            "the API key may only read",
+            "put one that may also write into METAL_AUTH_TOKEN or into the credentials file",
+        )),
+        Err(error) => Some(trouble("API key", &error)),
     }
 }
 

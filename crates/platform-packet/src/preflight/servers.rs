@@ -6,7 +6,7 @@ use landfall_config::{PacketPool, packet::Location};
 use landfall_platform::Finding;
 
 use super::{Subject, trouble};
-use crate::{Error, client::Capacity};
+use crate::{Error, client::Capacity, plan::leads_addresses};
 
 /// Checks places, plans, servers and prices. Returns the place that has servers for the control plane.
 /// What stands somewhere already stays there.
@@ -20,7 +20,8 @@ pub(super) async fn check(subject: &Subject<'_>, standing: Option<Location>) -> 
 async fn look(subject: &Subject<'_>, standing: Option<Location>) -> Result<(Vec<Finding>, Option<Location>), Error> {
     let mut findings = Vec::new();
     let locations = subject.platform.locations();
-    let known = subject.client.location_codes(!subject.platform.metros.is_empty()).await?;
+    let known = subject.client.places(!subject.platform.metros.is_empty()).await?;
+    let known: Vec<String> = known.into_iter().map(|place| place.code).collect();
     let unknown: Vec<&str> =
         locations.iter().map(Location::code).filter(|code| !known.iter().any(|own| own == code)).collect();
     if !unknown.is_empty() {
@@ -55,10 +56,15 @@ async fn look(subject: &Subject<'_>, standing: Option<Location>) -> Result<(Vec<
     Ok((findings, None))
 }
 
-/// The bootstrap machine and the masters, with their numbers.
+/// The machines that must stand together, with their numbers: the bootstrap machine, the masters, and where an address leads to
+/// a worker, one of these.
 fn wanted(subject: &Subject<'_>) -> Vec<(PacketPool, usize)> {
-    let masters = subject.config.control_plane.replicas as usize;
-    vec![(subject.config.packet_bootstrap(), 1), (subject.config.packet_pool(&subject.config.control_plane), masters)]
+    let Subject { config, platform, .. } = subject;
+    let masters = config.control_plane.replicas as usize;
+    let worker = config.compute.first().filter(|pool| pool.replicas > 0 && leads_addresses(config, platform));
+    let worker = worker.map(|pool| (config.packet_pool(pool), 1));
+    let control_plane = [(config.packet_bootstrap(), 1), (config.packet_pool(&config.control_plane), masters)];
+    control_plane.into_iter().chain(worker).collect()
 }
 
 /// Whether a place has servers for all pools that are bought, with whichever of their plans.
@@ -84,7 +90,7 @@ async fn has_some(subject: &Subject<'_>, location: &Location, pools: &[(PacketPo
 
 async fn plans(subject: &Subject<'_>) -> Result<Option<Finding>, Error> {
     let Some(project) = &subject.project else { return Ok(None) };
-    let known = subject.client.plans(project).await?;
+    let known = subject.client.plans(Some(project)).await?;
     let pools = std::iter::once(&subject.config.control_plane).chain(&subject.config.compute);
     let all: BTreeSet<String> = pools
         .flat_map(|pool| subject.config.packet_pool(pool).plans)

@@ -57,10 +57,11 @@ impl Act {
         found.ok_or_else(|| Error::Missing { object: format!("address block {id}"), api: self.site.client.host() })
     }
 
-    /// The machines that may have the address and are there.
-    async fn members(&self) -> Result<Vec<Device>, Error> {
+    /// The machines that may have the address and are there: an address does not lead to other metros.
+    async fn members(&self, block: &Block) -> Result<Vec<Device>, Error> {
         let all = self.site.devices().await?;
-        let named = |name: &String| all.iter().find(|device| device.hostname == *name).cloned();
+        let named =
+            |name: &String| all.iter().find(|device| device.hostname == *name && is_beside(block, device)).cloned();
         Ok(self.desired.machines.iter().filter_map(named).collect())
     }
 
@@ -78,8 +79,8 @@ impl Act {
     }
 
     /// The machine that is to have the address now; none if that is not decided yet.
-    async fn choose(&self, holder: Option<&str>, context: &Context) -> Result<Option<String>, Error> {
-        let members = self.members().await?;
+    async fn choose(&self, block: &Block, holder: Option<&str>, context: &Context) -> Result<Option<String>, Error> {
+        let members = self.members(block).await?;
         let is_member = |id: &str| members.iter().any(|member| member.id == id);
         if self.desired.target == Target::First {
             // Whoever of the cluster has it keeps it: it may have been moved on already.
@@ -100,6 +101,14 @@ impl Act {
     }
 }
 
+/// Whether a device stands where an address can lead to it.
+pub(crate) fn is_beside(block: &Block, device: &Device) -> bool {
+    match (&block.metro, &device.metro) {
+        (Some(block), Some(device)) => block.code == device.code,
+        _ => true,
+    }
+}
+
 #[async_trait]
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
@@ -107,21 +116,23 @@ impl Step for Act {
         loop {
             let block = self.block(&id).await?;
             let holder = block.assignments.first().map(|assignment| assignment.assigned_to.id().to_owned());
-            if let Some(target) = self.choose(holder.as_deref(), context).await? {
+            if let Some(target) = self.choose(&block, holder.as_deref(), context).await? {
                 if holder.as_ref() != Some(&target) {
                     lead(&self.site, &block, &target).await?;
                 }
-                return Ok(Outputs::default().with("device", target));
+                return Ok(Outputs::default().with("device", target).with("block", id));
             }
             tokio::time::sleep(self.site.interval).await;
         }
     }
 
-    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+    async fn remove(&self, _: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        let led: Option<String> = outputs.and_then(|outputs| outputs.get("block"));
         // What was reserved for the cluster goes as a whole; an address of the user's is only taken from the cluster.
         let own: Vec<String> = self.site.devices().await?.iter().map(|device| device.id.clone()).collect();
         for project in self.site.projects().await? {
-            for block in self.site.client.blocks(&project).await? {
+            let blocks = self.site.client.blocks(&project).await?;
+            for block in blocks.iter().filter(|block| led.as_ref().is_none_or(|id| *id == block.id)) {
                 for assignment in block.assignments.iter().filter(|one| own.iter().any(|id| id == one.assigned_to.id()))
                 {
                     self.site.client.unassign(assignment).await?;

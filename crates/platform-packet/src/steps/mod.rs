@@ -6,6 +6,7 @@ mod device;
 mod led;
 mod network;
 mod project;
+mod ssh_key;
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -15,10 +16,11 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 pub use addresses::Addresses;
-pub(crate) use led::lead;
 pub use led::{Led, Target};
+pub(crate) use led::{is_beside, lead};
 pub use network::Network;
 pub use project::ProjectStep;
+pub use ssh_key::SshKeyStep;
 
 use crate::{
     Site,
@@ -35,6 +37,8 @@ pub enum Desired {
     Addresses(Addresses),
     /// A virtual network.
     Network(Network),
+    /// An SSH key of the project.
+    SshKey(SshKeyStep),
     /// BGP in the project. It cannot be taken back.
     Bgp,
     /// A machine.
@@ -93,6 +97,7 @@ impl Bind for Binder {
             Desired::Project(desired) => Arc::new(project::Act { site, desired }),
             Desired::Addresses(desired) => Arc::new(addresses::Act { site, desired }),
             Desired::Network(desired) => Arc::new(network::Act { site, desired }),
+            Desired::SshKey(desired) => Arc::new(ssh_key::Act { site, desired }),
             Desired::Bgp => Arc::new(bgp::Act { site }),
             Desired::Device(desired) => Arc::new(device::Act {
                 machines: self.machines(),

@@ -1,14 +1,16 @@
 //! What a platform of real servers does to an installation.
 
 use landfall_engine::ApplyError;
-use landfall_platform::{ErrorClass, MachineProvider as _, MachineSpec, WantedMachine, error_chain};
+use landfall_platform::{
+    Connection, ErrorClass, MachineProvider as _, MachineSpec, ProviderCredentials, WantedMachine, error_chain,
+};
 use landfall_platform_packet::Provider;
 use landfall_simulator::core::Simulation as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::scene::{Cluster, Scene, config};
 
-async fn cluster(flags: &[&str], section: serde_json::Value, masters: u32, workers: u32) -> Cluster {
+async fn cluster(flags: &[&str], section: Value, masters: u32, workers: u32) -> Cluster {
     let scene = Scene::new(flags).await;
     let mut fields = json!({"project": scene.project()});
     fields.as_object_mut().unwrap().extend(section.as_object().unwrap().clone());
@@ -117,8 +119,11 @@ async fn lost_replies_and_throttling_make_nothing_twice() {
 async fn a_key_without_rights_and_a_project_that_is_not_there() {
     let mut reader = cluster(&["--read-only-key", "only-reads"], json!({}), 1, 0).await;
     "only-reads".clone_into(&mut reader.key);
+    let found = reader.preflight().await;
+    let told = found.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    assert!(found.facts.is_none() && told.contains("the API key may only read"), "{told}");
     let (_home, journal) = reader.journal();
-    let error = reader.apply(&journal).await.unwrap_err();
+    let error = reader.apply_blindly(&journal).await.unwrap_err();
     let ApplyError::Step { source, .. } = &error else { panic!("{error:?}") };
     assert_eq!(source.class(), ErrorClass::Auth, "{}", error_chain(&error));
 
@@ -138,16 +143,7 @@ async fn the_address_of_the_api_leaves_a_master_that_died() {
     let cluster = cluster(&[], json!({}), 2, 0).await;
     let (_home, journal) = cluster.journal();
     cluster.apply(&journal).await.unwrap();
-    let secret = |key: &str, value: String| (key.to_owned(), value.into());
-    let credentials = [
-        secret("api_key", cluster.key.clone()),
-        secret("api_url", cluster.scene.ready("url")),
-        secret("ca_bundle", cluster.scene.account.ca_pem().unwrap().to_owned()),
-        secret("project_id", cluster.scene.project()),
-        secret("endpoint", "eip".to_owned()),
-    ];
-    let interval = std::time::Duration::from_millis(5);
-    let connection = Provider.connect(&credentials.into(), &cluster.infra_id, interval).unwrap();
+    let connection = connect(&cluster, &[("endpoint", "eip")]);
     let endpoint = connection.endpoint.expect("an elastic address has to be led");
     let mut masters = connection.machines.list().await.unwrap();
     masters.retain(|machine| machine.name.contains("master"));
@@ -166,18 +162,63 @@ async fn the_address_of_the_api_leaves_a_master_that_died() {
     assert_eq!(holder(), masters[1].id);
 }
 
+/// Also one that is the user's own.
+#[tokio::test]
+async fn the_address_of_the_ingress_leaves_a_worker_that_died() {
+    let cluster = cluster(&[], json!({}), 1, 3).await;
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    let machines = connect(&cluster, &[]).machines;
+    let mut workers = machines.list().await.unwrap();
+    workers.retain(|machine| machine.name.contains("worker"));
+    workers.sort_by_key(|machine| machine.name.clone());
+    let block = |name: &str| {
+        let state = cluster.scene.state();
+        let is_it = |block: &&Value| block["tags"].to_string().contains(&format!("landfall-name:{name}"));
+        state["blocks"].as_array().unwrap().iter().find(is_it).unwrap().clone()
+    };
+    let holder = || block("ingress")["assignments"][0]["device"].as_str().unwrap_or("nobody").to_owned();
+    let api = block("api")["assignments"].clone();
+    let address = block("ingress")["network"].as_str().unwrap().to_owned();
+    assert_eq!(holder(), "nobody", "there is no ingress before the pivot");
+    let own = connect(&cluster, &[("endpoint", "eip")]).endpoint.unwrap();
+    for _ in 0..2 {
+        own.lead_ingress_to(&workers).await.unwrap();
+        assert_eq!(holder(), workers[0].id, "as long as it is well");
+    }
+    own.lead_ingress_to(&workers[1..]).await.unwrap();
+    assert_eq!(holder(), workers[1].id);
+    let given = connect(&cluster, &[("endpoint", "eip"), ("ingress_address", &address)]).endpoint.unwrap();
+    given.lead_ingress_to(&workers[2..]).await.unwrap();
+    assert_eq!(holder(), workers[2].id);
+    assert_eq!(block("api")["assignments"], api, "the API's stays where it is");
+    // A machine that is not here any more cannot have it.
+    let mut gone = workers[0].clone();
+    "b7f2c1d0-0000-4000-8000-000000000000".clone_into(&mut gone.id);
+    let error = own.lead_ingress_to(&[gone]).await.unwrap_err();
+    assert!(error_chain(&error).contains("in a metro where no healthy machine is"), "{}", error_chain(&error));
+    assert_eq!(holder(), workers[2].id);
+}
+
+/// A controller's connection to the account, with further keys in its Secret.
+fn connect(cluster: &Cluster, more: &[(&str, &str)]) -> Connection {
+    let secret = |key: &str, value: &str| (key.to_owned(), value.to_owned().into());
+    let mut credentials: ProviderCredentials = [
+        secret("api_key", &cluster.key),
+        secret("api_url", &cluster.scene.ready("url")),
+        secret("ca_bundle", cluster.scene.account.ca_pem().unwrap()),
+        secret("project_id", &cluster.scene.project()),
+    ]
+    .into();
+    credentials.extend(more.iter().map(|(key, value)| secret(key, value)));
+    Provider.connect(&credentials, &cluster.infra_id, std::time::Duration::from_millis(5)).unwrap()
+}
+
 #[tokio::test]
 async fn a_spot_instance_that_was_taken_away_is_made_again() {
     let cluster = cluster(&[], json!({}), 1, 0).await;
-    let secret = |key: &str, value: String| (key.to_owned(), value.into());
-    let credentials = [
-        secret("api_key", cluster.key.clone()),
-        secret("api_url", cluster.scene.ready("url")),
-        secret("ca_bundle", cluster.scene.account.ca_pem().unwrap().to_owned()),
-        secret("project_id", cluster.scene.project()),
-    ];
+    let machines = connect(&cluster, &[]).machines;
     let interval = std::time::Duration::from_millis(5);
-    let machines = Provider.connect(&credentials.into(), &cluster.infra_id, interval).unwrap().machines;
     let provider_spec = json!({
         "kind": "PacketMachineProviderSpec", "userDataSecret": {"name": "u"}, "credentialsSecret": {"name": "c"},
         "machineTypes": ["m3.small.x86"], "metros": ["da"], "os": "flatcar_stable", "spotPriceMax": 0.5,

@@ -3,5 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
 
 mod failures;
+mod fields;
 mod scene;
 mod suites;
+mod survey;

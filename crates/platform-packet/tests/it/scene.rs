@@ -5,9 +5,9 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use landfall_config::{InstallConfig, packet::Location};
 use landfall_engine::{ApplyError, Event, Journal, Options, Plan, RemovalError, RetryPolicy, apply, destroy};
-use landfall_platform::{Bind, Discover, File, FileSet, InfraId};
+use landfall_platform::{Bind, Discover, File, FileSet, InfraId, Stage};
 use landfall_platform_packet::{
-    Binder, Client, ControlPlane, Discovery, Facts, Inputs, Preflight, Project, Site, Stage, plan, preflight,
+    Binder, Client, ControlPlane, Discovery, Facts, Inputs, Preflight, Project, Site, plan, preflight,
 };
 use landfall_simulator::{
     core::{Running, Simulation as _, faults::Rule},
@@ -115,6 +115,7 @@ impl Scene {
             lines.push(format!("block {} {}", block["tags"], block["assignments"].as_array().unwrap().len()));
         }
         lines.extend(all("vlans").iter().map(|vlan| format!("vlan {} {}", vlan["vxlan"], vlan["tags"])));
+        lines.extend(all("keys").iter().map(|key| format!("key {}", key["label"])));
         lines.extend(all("projects").iter().map(|project| format!("project {}", project["name"])));
         lines.extend(all("sessions").iter().map(|session| format!("session {}", session["family"])));
         lines
@@ -159,6 +160,11 @@ impl Cluster {
     pub(crate) async fn apply(&self, journal: &Journal) -> Result<(), ApplyError> {
         let facts = self.preflight().await.facts.expect("the account has what is needed");
         apply(&self.steps(&facts), &self.binder(), journal, &options()).await.map(drop)
+    }
+
+    /// Makes everything without looking first.
+    pub(crate) async fn apply_blindly(&self, journal: &Journal) -> Result<(), ApplyError> {
+        apply(&World::plan(self), &self.binder(), journal, &options()).await.map(drop)
     }
 
     pub(crate) async fn destroy(&self, journal: &Journal) -> Result<(), RemovalError> {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, config};
 
-/// Everything that a plan can hold: elastic addresses, a virtual network, a block of addresses, machines.
+/// Everything that a plan can hold: elastic addresses, a virtual network, a block of addresses, a key, machines.
 struct Everything;
 
 /// A project of the cluster's own, and BGP in it.
@@ -20,8 +20,12 @@ impl Fixture for Everything {
             "project": scene.project(),
             "virtualNetworks": [{"name": "storage", "vxlan": 1200}],
             "addressBlocks": [{"name": "services", "quantity": 4}],
+            "projectSshKeys": true,
         });
-        Box::new(scene.cluster(config(section, 1, 1)))
+        let mut config = config(section, 1, 1);
+        config.ssh_key =
+            Some("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8mQf2cVsbLkQnT0WZcHl8mD8mCk0kq1rM4E3h9v6cK demo".to_owned());
+        Box::new(scene.cluster(config))
     }
 }
 

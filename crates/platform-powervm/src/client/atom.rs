@@ -36,7 +36,7 @@ impl Entry {
 }
 
 /// The id at the end of a link.
-pub(super) fn linked_id(element: &Element) -> Option<String> {
+pub(crate) fn linked_id(element: &Element) -> Option<String> {
     let href = element.attribute("href").or_else(|| element.child("link")?.attribute("href"))?;
     href.split('?').next()?.rsplit('/').next().map(str::to_owned)
 }

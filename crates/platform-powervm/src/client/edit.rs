@@ -29,14 +29,34 @@ impl Client {
     pub async fn edit(
         &self,
         path: &Path,
+        change: impl FnMut(&mut Element) -> Result<Edit, Error>,
+    ) -> Result<Entry, Error> {
+        self.edit_from(path, None, change).await
+    }
+
+    /// The same, beginning with what the object was when it was last seen: if it is so still, it need not be read. That nothing is to
+    /// be changed is never believed of a version that may be old.
+    pub async fn edit_from(
+        &self,
+        path: &Path,
+        mut last: Option<Entry>,
         mut change: impl FnMut(&mut Element) -> Result<Edit, Error>,
     ) -> Result<Entry, Error> {
         for attempt in 0..ATTEMPTS {
-            let mut entry = self.entry(path).await?;
+            let known = last.take().filter(|entry| entry.etag.is_some());
+            let is_fresh = known.is_none();
+            let mut entry = match known {
+                Some(entry) => entry,
+                None => self.entry(path).await?,
+            };
             if change(&mut entry.object)? == Edit::Unchanged {
-                return Ok(entry);
+                if is_fresh {
+                    return Ok(entry);
+                }
+                continue;
             }
             match self.update(path, &entry.object, entry.etag.as_deref()).await {
+                Err(Error::Fault { fault, .. }) if fault.status == 412 && !is_fresh => {}
                 Err(Error::Fault { fault, .. }) if fault.status == 412 => tokio::time::sleep(wait(attempt)).await,
                 outcome => return outcome,
             }

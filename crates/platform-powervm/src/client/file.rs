@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path as FilePath;
-use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use landfall_wire::Request;
 use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
-use super::{WEB, path::Path, session::Client};
+use super::{WEB, atom::Entry, path::Path, session::Client};
 use crate::Error;
 use crate::xml::Element;
 
@@ -42,6 +42,15 @@ pub struct Upload<'a> {
     pub vios: &'a str,
 }
 
+/// Where the bytes come from.
+#[derive(Clone, Debug)]
+pub enum Source<'a> {
+    /// A file.
+    File(&'a FilePath),
+    /// Memory: what may hold secrets is never put into a file.
+    Bytes(Bytes),
+}
+
 /// What was uploaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uploaded {
@@ -59,18 +68,24 @@ impl Client {
     pub async fn upload(
         &self,
         upload: &Upload<'_>,
-        source: &FilePath,
+        source: Source<'_>,
         progress: impl Fn(u64, u64) + Send + Sync + 'static,
     ) -> Result<Uploaded, Error> {
-        let failed = |error| Error::File { path: source.to_owned(), source: error };
-        let (bytes, sha256) = measure(source).await.map_err(failed)?;
+        let (bytes, sha256) = source.measure().await?;
         self.forget_uploads(upload).await?;
         let attempt = format!("announcing the upload of {}", upload.name);
         let file = self.put(&attempt, "web/File", &description(upload, bytes, &sha256)).await?;
         let id = file.text("FileUUID");
-        let open = tokio::fs::File::open(source).await.map_err(failed)?;
-        let sent = self.send_contents(&id, upload.name, pieces(open, bytes, progress)).await;
-        let forgotten = self.remove("deleting the note of an upload", &format!("web/File/{id}")).await;
+        let sent = match source.pieces(bytes, progress).await {
+            Ok(pieces) => self.send_contents(&id, upload.name, pieces).await,
+            Err(error) => Err(error),
+        };
+        let (attempt, note) = ("deleting the note of an upload", format!("web/File/{id}"));
+        // A second try, because there is room for few notes, and nobody comes back for this one.
+        let forgotten = match self.remove(attempt, &note).await {
+            Err(_) => self.remove(attempt, &note).await,
+            Ok(()) => Ok(()),
+        };
         sent.and(forgotten).map(|()| Uploaded { bytes, sha256 })
     }
 
@@ -91,14 +106,23 @@ impl Client {
 
     /// Deletes the notes of uploads of the same file to the same VIOS.
     async fn forget_uploads(&self, upload: &Upload<'_>) -> Result<(), Error> {
+        self.forget_notes(|file| {
+            file.text("Filename") == upload.name
+                && file.text("TargetVirtualIOServerUUID").eq_ignore_ascii_case(upload.vios)
+        })
+        .await
+    }
+
+    /// Deletes the notes of uploads of a file, which were cut off.
+    pub async fn forget_uploads_of(&self, name: &str) -> Result<(), Error> {
+        self.forget_notes(|file| file.text("Filename") == name).await
+    }
+
+    async fn forget_notes(&self, unwanted: impl Fn(&Entry) -> bool) -> Result<(), Error> {
         let attempt = "reading the notes of uploads";
         let reply = self.call(attempt, "web/File", Request::get).await?;
-        for entry in self.entries(attempt, &reply)? {
-            let same = entry.text("Filename") == upload.name
-                && entry.text("TargetVirtualIOServerUUID").eq_ignore_ascii_case(upload.vios);
-            if same {
-                self.remove("deleting the note of an upload", &format!("web/File/{}", entry.text("FileUUID"))).await?;
-            }
+        for entry in self.entries(attempt, &reply)?.iter().filter(|entry| unwanted(entry)) {
+            self.remove("deleting the note of an upload", &format!("web/File/{}", entry.text("FileUUID"))).await?;
         }
         Ok(())
     }
@@ -127,8 +151,35 @@ fn description(upload: &Upload<'_>, bytes: u64, sha256: &str) -> Element {
     file
 }
 
-/// The size and the checksum of a file.
-async fn measure(path: &FilePath) -> io::Result<(u64, String)> {
+impl Source<'_> {
+    /// The size and the checksum.
+    async fn measure(&self) -> Result<(u64, String), Error> {
+        match self {
+            Self::File(path) => {
+                measure_file(path).await.map_err(|source| Error::File { path: (*path).to_owned(), source })
+            }
+            Self::Bytes(bytes) => Ok((bytes.len() as u64, hex(&Sha256::digest(bytes)))),
+        }
+    }
+
+    /// Piece by piece, with a word about each.
+    async fn pieces(
+        self,
+        total: u64,
+        progress: impl Fn(u64, u64) + Send + Sync + 'static,
+    ) -> Result<BoxStream<'static, io::Result<Bytes>>, Error> {
+        match self {
+            Self::File(path) => {
+                let file = tokio::fs::File::open(path).await;
+                let file = file.map_err(|source| Error::File { path: path.to_owned(), source })?;
+                Ok(pieces(ReaderStream::with_capacity(file, PIECE), total, progress))
+            }
+            Self::Bytes(bytes) => Ok(pieces(futures::stream::once(async { Ok(bytes) }), total, progress)),
+        }
+    }
+}
+
+async fn measure_file(path: &FilePath) -> io::Result<(u64, String)> {
     let mut file = tokio::fs::File::open(path).await?;
     let (mut hasher, mut bytes, mut buffer) = (Sha256::new(), 0_u64, vec![0; PIECE]);
     loop {
@@ -139,22 +190,24 @@ async fn measure(path: &FilePath) -> io::Result<(u64, String)> {
         hasher.update(&buffer[..count]);
         bytes += count as u64;
     }
-    let mut digest = String::new();
-    for byte in hasher.finalize() {
-        let _infallible = write!(digest, "{byte:02x}");
-    }
-    Ok((bytes, digest))
+    Ok((bytes, hex(&hasher.finalize())))
 }
 
-/// A file piece by piece, with a word about each.
+fn hex(digest: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in digest {
+        let _infallible = write!(text, "{byte:02x}");
+    }
+    text
+}
+
 fn pieces(
-    file: tokio::fs::File,
+    source: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
     total: u64,
     progress: impl Fn(u64, u64) + Send + Sync + 'static,
-) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-    let progress = Arc::new(progress);
+) -> BoxStream<'static, io::Result<Bytes>> {
     let mut sent = 0;
-    ReaderStream::with_capacity(file, PIECE)
+    source
         .inspect_ok(move |piece| {
             sent += piece.len() as u64;
             progress(sent, total);

@@ -1,9 +1,11 @@
 //! Jobs: what takes longer than a call.
 
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use landfall_wire::Request;
+use tokio::time::Instant;
 
 use super::{atom::Entry, path::Path, session::Client};
 use crate::Error;
@@ -33,6 +35,18 @@ pub enum Parameter<'a> {
     Xml(&'a str),
 }
 
+/// Nobody waits longer than this to look again.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// What is known of a kind of jobs.
+#[derive(Clone, Debug)]
+pub(super) struct KnownJob {
+    /// The request that starts one, without parameters: it is the same for all objects of a kind.
+    template: Element,
+    /// How long the shortest one took.
+    shortest: Option<Duration>,
+}
+
 impl Client {
     /// Runs an operation on an object to its end, and forgets the job. What it returned.
     pub async fn run_job(
@@ -44,8 +58,7 @@ impl Client {
     ) -> Result<BTreeMap<String, String>, Error> {
         let attempt = format!("starting {operation} on {target}");
         let path = format!("{}/do/{operation}", target.bare());
-        let reply = self.call(&attempt, &path, Request::get).await?;
-        let mut request = self.only(&attempt, &reply)?.object;
+        let mut request = self.template(&attempt, target, operation, &path).await?;
         let list = request.child_mut("JobParameters");
         let list = list.ok_or_else(|| self.misunderstood(&attempt, "the template takes no parameters".to_owned()))?;
         // The template's own elements say which prefix, if any, means the namespace of jobs.
@@ -55,6 +68,31 @@ impl Client {
         }
         let job = self.put(&attempt, &path, &request).await?;
         self.follow(target, operation, job, limits).await
+    }
+
+    /// The request that starts a job, without its parameters.
+    async fn template(&self, attempt: &str, target: &Path, operation: &str, path: &str) -> Result<Element, Error> {
+        if let Some(known) = self.known_job(target, operation) {
+            return Ok(known.template);
+        }
+        let reply = self.call(attempt, path, Request::get).await?;
+        let template = self.only(attempt, &reply)?.object;
+        let known = KnownJob { template: template.clone(), shortest: None };
+        let mut jobs = self.known_jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.insert(known_as(target, operation), known);
+        Ok(template)
+    }
+
+    fn known_job(&self, target: &Path, operation: &str) -> Option<KnownJob> {
+        let jobs = self.known_jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.get(&known_as(target, operation)).cloned()
+    }
+
+    fn learn_duration(&self, target: &Path, operation: &str, took: Duration) {
+        let mut jobs = self.known_jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = jobs.get_mut(&known_as(target, operation)) {
+            known.shortest = Some(known.shortest.map_or(took, |shortest| shortest.min(took)));
+        }
     }
 
     async fn follow(
@@ -67,9 +105,12 @@ impl Client {
         let id = job.text("JobID");
         let path = format!("uom/jobs/{id}");
         let attempt = format!("looking at {operation} on {target}");
-        let deadline = tokio::time::Instant::now() + limits.timeout;
+        let began = Instant::now();
+        let deadline = began + limits.timeout;
+        let shortest = self.known_job(target, operation).and_then(|known| known.shortest);
+        let mut looks = 0;
         while is_running(&job) {
-            if tokio::time::Instant::now() >= deadline {
+            if Instant::now() >= deadline {
                 self.give_up(&path, limits).await;
                 return Err(Error::JobTimeout {
                     operation: operation.to_owned(),
@@ -78,9 +119,16 @@ impl Client {
                     after: limits.timeout,
                 });
             }
-            tokio::time::sleep(limits.interval).await;
+            // One look soon, for what fails at once; the next when the quickest so far was done; then again and again.
+            let expected = shortest.filter(|_| looks == 1).map(|shortest| shortest.saturating_sub(began.elapsed()));
+            let pause = expected.unwrap_or_default().min(LONGEST_PAUSE).max(limits.interval);
+            tokio::time::sleep_until((Instant::now() + pause).min(deadline)).await;
             let reply = self.call(&attempt, &path, Request::get).await?;
             job = self.only(&attempt, &reply)?;
+            looks += 1;
+        }
+        if job.text("Status") == "COMPLETED_OK" {
+            self.learn_duration(target, operation, began.elapsed());
         }
         // A console keeps jobs until they are deleted. That this fails is no failure of the job.
         let _kept = self.remove(&attempt, &path).await;
@@ -107,6 +155,11 @@ impl Client {
             let _kept = self.remove(attempt, path).await;
         }
     }
+}
+
+/// The kind of an object, and what is done to it.
+fn known_as(target: &Path, operation: &str) -> String {
+    format!("{}/{operation}", target.bare().rsplit('/').nth(1).unwrap_or_default())
 }
 
 fn is_running(job: &Entry) -> bool {

@@ -88,9 +88,7 @@ pub struct LogicalPartitionSpec {
 impl LogicalPartitionSpec {
     /// The id as the platform writes it: upper case, the first bit clear.
     pub fn platform_id(&self) -> String {
-        let mut bytes = *self.id.as_bytes();
-        bytes[0] &= 0x7f;
-        uuid::Uuid::from_bytes(bytes).to_string().to_uppercase()
+        partition_id(self.id)
     }
 
     /// The document that asks for it, in the order of the schema.
@@ -132,8 +130,15 @@ impl LogicalPartitionSpec {
     }
 }
 
+/// The id of a partition as the platform writes it: upper case, the first bit clear.
+pub(crate) fn partition_id(id: uuid::Uuid) -> String {
+    let mut bytes = *id.as_bytes();
+    bytes[0] &= 0x7f;
+    uuid::Uuid::from_bytes(bytes).to_string().to_uppercase()
+}
+
 /// A structure of texts, with the empty metadata that every structure begins with.
-pub(super) fn record(name: &str, fields: &[(&str, &dyn Display)]) -> Element {
+pub(crate) fn record(name: &str, fields: &[(&str, &dyn Display)]) -> Element {
     let mut element = Element::new(name)
         .with_attribute("schemaVersion", "V1_0")
         .with(Element::new("Metadata").with(Element::new("Atom")));
@@ -184,7 +189,7 @@ impl Client {
 }
 
 /// A job that failed because there was nothing to do has succeeded. The console says so by these codes only.
-fn settled(outcome: Result<(), Error>, codes: &[&str]) -> Result<(), Error> {
+pub(crate) fn settled(outcome: Result<(), Error>, codes: &[&str]) -> Result<(), Error> {
     match outcome {
         Err(Error::Job { message, .. }) if codes.iter().any(|code| message.contains(code)) => Ok(()),
         outcome => outcome,

@@ -21,20 +21,22 @@ mod volume_group;
 
 pub use address::ConsoleUrl;
 pub use atom::Entry;
+pub(crate) use atom::linked_id;
 pub use cluster::{Cluster, LogicalUnit, LogicalUnitSpec, Node, SharedStoragePool, Tier};
 pub use edit::Edit;
 pub use event::{Event, Events};
-pub use file::{FileKind, Upload, Uploaded};
+pub use file::{FileKind, Source, Upload, Uploaded};
 pub use job::{JobLimits, Parameter};
 pub use logical_partition::{LogicalPartition, LogicalPartitionSpec};
+pub(crate) use logical_partition::{partition_id, record, settled};
 pub use managed_system::ManagedSystem;
 pub use network::{ClientNetworkAdapter, ClientNetworkAdapterSpec, NetworkBridge, VirtualNetwork, VirtualSwitch};
 pub use path::{Group, Path};
-pub use session::{Client, Login};
+pub use session::{Client, Dialect, Login};
 pub use virtual_io_server::{ScsiMapping, Storage, VirtualIoServer};
 pub use volume_group::{OpticalMedium, VirtualDisk, VolumeGroup};
 
 /// The namespace of managed objects.
-const UOM: &str = "http://www.ibm.com/xmlns/systems/power/firmware/uom/mc/2012_10/";
+pub(crate) const UOM: &str = "http://www.ibm.com/xmlns/systems/power/firmware/uom/mc/2012_10/";
 /// The namespace of what belongs to the service itself.
 const WEB: &str = "http://www.ibm.com/xmlns/systems/power/firmware/web/mc/2012_10/";

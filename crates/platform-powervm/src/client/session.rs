@@ -1,6 +1,8 @@
 //! A session with a console: logon, renewal, and the four verbs.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::{WEB, address::ConsoleUrl, atom, atom::Entry, path::Path};
+use super::{WEB, address::ConsoleUrl, atom, atom::Entry, job::KnownJob, path::Path};
 use crate::xml::{Document, Element};
 use crate::{Error, Fault};
 
@@ -44,6 +46,15 @@ impl Login {
     }
 }
 
+/// What a console is, as it says when somebody logs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// Whether it is a NovaLink; else it is an HMC.
+    pub is_novalink: bool,
+    /// The version of its documents: `V1_3_0`.
+    pub schema: String,
+}
+
 /// A session with a console, as one user.
 ///
 /// The token is fetched at the first call and again when the console no longer accepts it.
@@ -53,6 +64,9 @@ pub struct Client {
     console: ConsoleUrl,
     login: Login,
     token: Mutex<Option<SecretString>>,
+    dialect: std::sync::Mutex<Option<Dialect>>,
+    /// Jobs that were run before, by kind of object and operation.
+    pub(super) known_jobs: std::sync::Mutex<BTreeMap<String, KnownJob>>,
 }
 
 impl Client {
@@ -65,12 +79,20 @@ impl Client {
             console: console.to_string(),
             source: Box::new(source),
         })?;
-        Ok(Self { http, console, login, token: Mutex::new(None) })
+        let (dialect, known_jobs) = (std::sync::Mutex::default(), std::sync::Mutex::default());
+        Ok(Self { http, console, login, token: Mutex::new(None), dialect, known_jobs })
     }
 
     /// The console.
     pub fn console(&self) -> &ConsoleUrl {
         &self.console
+    }
+
+    /// What the console is. Logs on if nobody has yet.
+    pub async fn dialect(&self) -> Result<Dialect, Error> {
+        self.token().await?;
+        let known = self.dialect.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        known.ok_or_else(|| self.misunderstood("logging on", "it does not say what it is".to_owned()))
     }
 
     /// Reads a feed. One without objects is empty.
@@ -166,6 +188,16 @@ impl Client {
         Error::Answer { attempt: attempt.to_owned(), console: self.console.to_string(), reason }
     }
 
+    /// The error for an answer that is not what it should be.
+    pub(crate) fn misread(&self, attempt: &str, reason: &str) -> Error {
+        self.misunderstood(attempt, reason.to_owned())
+    }
+
+    /// The address of something, from the service on, as documents refer to it.
+    pub(crate) fn link(&self, path: &str) -> String {
+        self.console.join(path).to_string()
+    }
+
     /// Sends a request, with a new token if the old one is no longer accepted.
     pub(super) async fn call(
         &self,
@@ -259,6 +291,11 @@ impl Client {
         }
         let reply = self.accepted(&attempt, reply)?;
         let answer = self.document(&attempt, &reply)?.root;
+        let schema = reply.header("x-hmc-schema-version").map(ToString::to_string);
+        let schema = schema.or_else(|| answer.attribute("schemaVersion").map(ToString::to_string)).unwrap_or_default();
+        // Only a NovaLink says what it is.
+        let dialect = Dialect { is_novalink: reply.header("x-mc-type").is_some_and(|kind| kind == "PVM"), schema };
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = Some(dialect);
         match (answer.text_at("X-API-Session"), answer.text_at("X-API-SessionFile")) {
             (Some(token), _) if !token.is_empty() => Ok(token.into()),
             (_, Some(path)) if !path.is_empty() => {

@@ -1,6 +1,6 @@
 //! VIOSes, and what they map to partitions.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     atom::{Entry, linked_id},
@@ -28,7 +28,7 @@ pub struct VirtualIoServer {
 }
 
 /// What a mapping maps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind", content = "name")]
 pub enum Storage {
     /// A disk, by its name on the VIOS.
@@ -50,6 +50,16 @@ impl Storage {
             Self::VirtualDisk(name) => ("VirtualDisk", "DiskName", name),
             Self::OpticalMedium(name) => ("VirtualOpticalMedia", "MediaName", name),
         }
+    }
+
+    /// Its element, with what others call it.
+    pub(crate) fn element(&self, tag: Option<&str>) -> Element {
+        let (kind, key, name) = self.names();
+        let mut element = record(kind, &[]);
+        if let Some(tag) = tag {
+            element.push(Element::text_of("Tag", tag));
+        }
+        element.with(Element::text_of(key, name))
     }
 
     fn read(storage: &Element) -> Option<Self> {
@@ -78,7 +88,7 @@ pub struct ScsiMapping {
 }
 
 impl ScsiMapping {
-    fn read(mapping: &Element) -> Self {
+    pub(crate) fn read(mapping: &Element) -> Self {
         let target = mapping.child("TargetDevice").and_then(|target| target.elements().next());
         Self {
             partition: mapping.child("AssociatedLogicalPartition").and_then(linked_id),
@@ -89,7 +99,7 @@ impl ScsiMapping {
 }
 
 impl VirtualIoServer {
-    fn read(entry: &Entry) -> Self {
+    pub(crate) fn read(entry: &Entry) -> Self {
         let items = |list: &str, item: &'static str| -> Vec<&Element> {
             entry.object.child(list).into_iter().flat_map(|list| list.all(item)).collect()
         };
@@ -113,7 +123,6 @@ impl VirtualIoServer {
 
 /// A mapping that leaves slots and names to the server.
 fn mapping(partition: &str, storage: &Storage) -> Element {
-    let (kind, key, name) = storage.names();
     let adapter = |side: &str, kind: &str| record(side, &[("AdapterType", &kind), ("UseNextAvailableSlotID", &true)]);
     record("VirtualSCSIMapping", &[])
         .with(
@@ -123,7 +132,7 @@ fn mapping(partition: &str, storage: &Storage) -> Element {
         )
         .with(adapter("ClientAdapter", "Client"))
         .with(adapter("ServerAdapter", "Server"))
-        .with(Element::new("Storage").with(record(kind, &[(key, &name)])))
+        .with(Element::new("Storage").with(storage.element(None)))
 }
 
 impl Client {

@@ -100,6 +100,22 @@ impl Client {
         .await
     }
 
+    /// Makes a virtual disk larger. One that is as large is as good.
+    pub async fn grow_disk(&self, vios: &str, group: &str, name: &str, gib: f64) -> Result<VolumeGroup, Error> {
+        let path = Self::vios_path(vios).child("VolumeGroup").item(group);
+        self.edit_group(&path, |object| {
+            let mut disks = list(object, "VirtualDisks").elements_mut();
+            let disk = disks.find(|disk| disk.text_at("DiskName").as_deref() == Some(name));
+            let Some(size) = disk.and_then(|disk| disk.child_mut("DiskCapacity")) else { return Edit::Unchanged };
+            if size.text().parse().is_ok_and(|present: f64| present >= gib) {
+                return Edit::Unchanged;
+            }
+            size.set_text(&gib.to_string());
+            Edit::Changed
+        })
+        .await
+    }
+
     /// Removes a virtual disk. That there is none is as good.
     pub async fn delete_disk(&self, vios: &str, group: &str, name: &str) -> Result<VolumeGroup, Error> {
         let path = Self::vios_path(vios).child("VolumeGroup").item(group);
@@ -120,6 +136,20 @@ impl Client {
             let removed =
                 media.map_or(0, |list| list.remove(|medium| medium.text_at("MediaName").as_deref() == Some(name)));
             if removed == 0 { Edit::Unchanged } else { Edit::Changed }
+        })
+        .await
+    }
+
+    /// Makes a media repository in a group. One that is there is as good.
+    pub async fn create_repository(&self, vios: &str, group: &str, name: &str, gib: f64) -> Result<VolumeGroup, Error> {
+        let path = Self::vios_path(vios).child("VolumeGroup").item(group);
+        self.edit_group(&path, |object| {
+            let list = list(object, "MediaRepositories");
+            if list.child("VirtualMediaRepository").is_some() {
+                return Edit::Unchanged;
+            }
+            list.push(record("VirtualMediaRepository", &[("RepositoryName", &name), ("RepositorySize", &gib)]));
+            Edit::Changed
         })
         .await
     }

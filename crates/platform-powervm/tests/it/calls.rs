@@ -58,7 +58,7 @@ async fn everything_in_the_world_is_read() {
     assert_eq!(client.bridges(&system.id).await.unwrap()[0].vlans, [1, 100, 101, 4093]);
     assert!(client.networks(&system.id).await.unwrap().iter().any(|network| network.vlan == 100));
     let cluster = &client.clusters().await.unwrap()[0];
-    assert_eq!(cluster.nodes.len(), 4);
+    assert_eq!(cluster.nodes.len(), 6);
     let tiers = client.tiers(cluster.pool.as_deref().unwrap()).await.unwrap();
     assert_eq!(tiers.iter().filter(|tier| tier.is_default).count(), 1);
     let groups = client.volume_groups(&vioses[0].partition.id).await.unwrap();

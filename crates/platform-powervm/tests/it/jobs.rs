@@ -40,6 +40,25 @@ async fn a_document_is_a_parameter_too() {
 }
 
 #[tokio::test]
+async fn a_job_that_was_run_before_costs_fewer_calls() {
+    let scene = Scene::new().await;
+    scene.fault("PUT /rest/api/uom/LogicalPartition/*/do/PowerOn slow-state=100");
+    let client = scene.client();
+    let system = client.systems().await.unwrap().remove(0);
+    let looks = async |name: &str| {
+        let made = client.create_partition(&system.id, &spec(name)).await.unwrap();
+        let before = scene.count("GET /rest/api/uom/jobs/{id}");
+        let target = Path::entry("LogicalPartition", &made.id);
+        client.run_job(&target, "PowerOn", &[], JOBS).await.unwrap();
+        scene.count("GET /rest/api/uom/jobs/{id}") - before
+    };
+    let (first, second) = (looks("a").await, looks("b").await);
+    // Half a second, and a look every five milliseconds, which a busy computer does not manage.
+    assert!(first > 4 && second < first, "{first}, {second}");
+    assert_eq!(scene.count("GET /rest/api/uom/LogicalPartition/{id}/do/PowerOn"), 1, "the template is known");
+}
+
+#[tokio::test]
 async fn a_job_that_fails_says_why() {
     let scene = Scene::new().await;
     let client = scene.client();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics says where and why")]
 
 mod calls;
+mod compute;
 mod faults;
 mod jobs;
 mod recorded;

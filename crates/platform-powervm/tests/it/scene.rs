@@ -8,8 +8,9 @@ use landfall_simulator::{core::Running, powervm};
 use landfall_wire::{Limits, Trust};
 use tempfile::TempDir;
 
-/// Simulated seconds per second: a minute of a job passes in milliseconds.
-const TIME_SCALE: &str = "2000";
+/// Simulated seconds per second: a minute of a job passes in a tenth of a second, and an hour, after which config drives are taken
+/// out, in seconds.
+const TIME_SCALE: &str = "500";
 
 /// How long jobs may take here, and how often they are looked at.
 pub(crate) const JOBS: JobLimits = JobLimits { timeout: Duration::from_mins(1), interval: Duration::from_millis(5) };
@@ -20,7 +21,7 @@ struct Flags {
     options: powervm::Options,
 }
 
-/// Two hosts, and files of a user.
+/// Hosts, and files of a user.
 pub(crate) struct Scene {
     pub(crate) hosts: Running<powervm::NovaLink>,
     pub(crate) home: TempDir,
@@ -34,8 +35,9 @@ impl Scene {
     pub(crate) async fn with(flags: &[&str]) -> Self {
         let home = TempDir::new().unwrap();
         let tokens = home.path().join("tokens");
-        let fixed = ["sim", "--time-scale", TIME_SCALE, "--guests", "plain", "--token-dir", tokens.to_str().unwrap()];
-        let options = Flags::parse_from([&fixed[..], flags].concat()).options;
+        let scale: &[&str] = if flags.contains(&"--time-scale") { &[] } else { &["--time-scale", TIME_SCALE] };
+        let fixed = ["sim", "--guests", "plain", "--token-dir", tokens.to_str().unwrap()];
+        let options = Flags::parse_from([&fixed[..], scale, flags].concat()).options;
         Self { hosts: powervm::start(&options).await.unwrap(), home }
     }
 

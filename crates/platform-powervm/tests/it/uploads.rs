@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landfall_platform_powervm::client::{FileKind, Upload};
+use landfall_platform_powervm::client::{FileKind, Source, Upload};
 
 use crate::scene::Scene;
 
@@ -18,7 +18,7 @@ async fn a_medium_is_uploaded_with_progress_and_leaves_no_note() {
     let told = seen.clone();
     let upload = Upload { name: "cfg.iso", kind: FileKind::Medium, vios: &vios };
     let uploaded = client
-        .upload(&upload, &path, move |sent, total| {
+        .upload(&upload, Source::File(&path), move |sent, total| {
             assert_eq!(total, 3_000_000);
             assert!(told.swap(sent, Ordering::Relaxed) < sent);
         })
@@ -30,7 +30,7 @@ async fn a_medium_is_uploaded_with_progress_and_leaves_no_note() {
     assert_eq!(group.media.unwrap()[0].name, "cfg.iso");
     assert_eq!(scene.count("DELETE /rest/api/web/File/{id}"), 1);
     // A second one of the name is refused, and its note is deleted all the same.
-    let error = client.upload(&upload, &path, |_, _| {}).await.unwrap_err();
+    let error = client.upload(&upload, Source::File(&path), |_, _| {}).await.unwrap_err();
     assert!(error.to_string().contains("exists already"), "{error}");
     assert_eq!(scene.count("DELETE /rest/api/web/File/{id}"), 2);
     let group = client.delete_medium(&vios, &group.id, "cfg.iso").await.unwrap();
@@ -47,8 +47,8 @@ async fn what_was_left_by_an_attempt_that_broke_off_is_cleaned_up() {
     scene.fault("PUT /rest/api/web/File/contents/* nth=1 reset");
     scene.fault("DELETE /rest/api/web/File/* nth=1 status=503 body=platform");
     let upload = Upload { name: "cfg.iso", kind: FileKind::Medium, vios: &vios };
-    client.upload(&upload, &path, |_, _| {}).await.unwrap_err();
-    client.upload(&upload, &path, |_, _| {}).await.unwrap();
+    client.upload(&upload, Source::File(&path), |_, _| {}).await.unwrap_err();
+    client.upload(&upload, Source::File(&path), |_, _| {}).await.unwrap();
     assert_eq!(scene.count("DELETE /rest/api/web/File/{id}"), 3, "the failed one, the old note, the new note");
 }
 
@@ -57,6 +57,7 @@ async fn a_file_that_is_not_there_is_named() {
     let scene = Scene::new().await;
     let client = scene.client();
     let upload = Upload { name: "a", kind: FileKind::Medium, vios: "x" };
-    let error = client.upload(&upload, &scene.home.path().join("nothing.iso"), |_, _| {}).await.unwrap_err();
+    let error =
+        client.upload(&upload, Source::File(&scene.home.path().join("nothing.iso")), |_, _| {}).await.unwrap_err();
     assert!(error.to_string().contains("nothing.iso"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! From the text of an answer to a field of the install-config, and what the config's own rules say about it.
 
 use landfall_config::{ConfigError, Problem, parse_tree, tree};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::Rule;
 
@@ -17,6 +17,7 @@ pub struct Field {
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Text,
+    Number,
     Texts,
     Networks,
 }
@@ -25,6 +26,11 @@ impl Field {
     /// A field that holds a text, number or address. The path has no indices: `platform.ovirt.ovirt_cluster_id`.
     pub fn text(path: impl Into<String>) -> Self {
         Self { path: path.into(), shape: Shape::Text, needed: true }
+    }
+
+    /// A field that holds a number, perhaps with a fraction.
+    pub fn number(path: impl Into<String>) -> Self {
+        Self { path: path.into(), shape: Shape::Number, needed: true }
     }
 
     /// A field that holds a list of texts.
@@ -56,6 +62,8 @@ impl Field {
         let items = || text.split(',').map(str::trim).filter(|item| !item.is_empty());
         let value = match self.shape {
             Shape::Text => json!(text.trim()),
+            // What is no number is left as it is, for the config's rules to refuse.
+            Shape::Number => text.trim().parse::<Number>().map_or_else(|_| json!(text.trim()), Value::Number),
             Shape::Texts => items().map(|item| json!(item)).collect(),
             Shape::Networks => items().map(|item| json!({ "cidr": item })).collect(),
         };
@@ -165,5 +173,8 @@ mod tests {
         assert!(judge(Field::networks("networking.machineNetwork"), &nothing, "10.128.0.0/16").is_err());
         assert_eq!(judge(Field::networks("networking.machineNetwork"), &nothing, "192.0.2.0/24"), Ok(()));
         assert_eq!(judge(Field::text("platform.ovirt.vnicProfileID").optional(), &nothing, ""), Ok(()));
+        let memory = || Field::number("platform.powervs.defaultMachinePlatform.memoryGiB");
+        assert!(judge(memory(), &nothing, "much").is_err() && judge(memory(), &nothing, "1.5").is_err());
+        assert_eq!(judge(memory(), &nothing, "16"), Ok(()));
     }
 }

@@ -103,9 +103,40 @@ pub trait Survey: Questions {
     /// all questions are answered.
     fn section(&self, answers: &Answers) -> serde_json::Value;
 
+    /// What the answers say about the machines of each pool: the platform's part of it, and how many they are. By default they
+    /// say nothing.
+    fn pools(&self, _answers: &Answers) -> PoolAnswers {
+        PoolAnswers::default()
+    }
+
+    /// Whether names of API and ingress must be made during the installation, because their addresses are not known before.
+    /// If so the general part asks where the records are made.
+    fn needs_dns(&self, _answers: &Answers) -> bool {
+        false
+    }
+
+    /// Backends of the platform's own that records can be made with, for which an empty section below `dns` is enough: they are
+    /// offered before those that serve every platform. By default there are none.
+    async fn dns_backends(&mut self, _answers: &Answers) -> Vec<Choice> {
+        Vec::new()
+    }
+
     /// Stores the credentials in the platform's customary file, and says where. Called once, last, after the person has
     /// confirmed everything; `None` if there was nothing new to store.
     fn store_credentials(&mut self, answers: &Answers) -> Result<Option<PathBuf>, Box<dyn Error + Send + Sync>>;
+}
+
+/// What is said about the machines of each pool. `Null` is nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoolAnswers {
+    /// About masters.
+    pub control_plane: serde_json::Value,
+    /// About workers.
+    pub compute: serde_json::Value,
+    /// How many masters, if it was asked.
+    pub masters: Option<u32>,
+    /// How many workers, if it was asked.
+    pub workers: Option<u32>,
 }
 
 impl Composed {

@@ -107,7 +107,8 @@ impl Cloudflare {
     fn create(&mut self, now: Instant, zone: &str, path: &str, request: &Request) -> Result<Response, Fault> {
         let zone = self.zone(zone, path)?.clone();
         let body = body(request)?;
-        for field in ["type", "name", "content"] {
+        let said = if body.get("type").is_some_and(|kind| kind == "SRV") { "data" } else { "content" };
+        for field in ["type", "name", said] {
             if body.get(field).is_none() {
                 return Err(Fault::new(400, 9101, format!("{field} is a required data field.")));
             }
@@ -119,6 +120,7 @@ impl Cloudflare {
             name: String::new(),
             kind: String::new(),
             content: String::new(),
+            data: None,
             ttl: 1,
             proxied: false,
             comment: None,

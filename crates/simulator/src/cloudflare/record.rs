@@ -20,6 +20,9 @@ pub(super) struct Record {
     #[serde(rename = "type")]
     pub(super) kind: String,
     pub(super) content: String,
+    /// The parts of an SRV record, of which its content is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) data: Option<Value>,
     pub(super) ttl: u32,
     pub(super) proxied: bool,
     pub(super) comment: Option<String>,
@@ -30,7 +33,7 @@ pub(super) struct Record {
 impl Record {
     /// As the API shows it.
     pub(super) fn shown(&self) -> Value {
-        json!({
+        let mut shown = json!({
             "id": self.id,
             "name": self.name,
             "type": self.kind,
@@ -44,7 +47,12 @@ impl Record {
             "tags": [],
             "created_on": self.created_on,
             "modified_on": self.modified_on,
-        })
+        });
+        if let Some(data) = &self.data {
+            shown["data"] = data.clone();
+            shown["priority"] = data["priority"].clone();
+        }
+        shown
     }
 
     /// Takes over the fields of a body; those that are missing stay as they are.
@@ -56,8 +64,16 @@ impl Record {
         if let Some(name) = text("name") {
             self.name = absolute(name, zone);
         }
-        if let Some(content) = text("content") {
-            content.clone_into(&mut self.content);
+        match (self.kind.as_str(), body.get("data")) {
+            ("SRV", Some(data)) => (self.content, self.data) = service(data)?,
+            // What it says can only be given in parts.
+            ("SRV", None) => {}
+            _ => {
+                self.data = None;
+                if let Some(content) = text("content") {
+                    content.clone_into(&mut self.content);
+                }
+            }
         }
         if let Some(ttl) = body.get("ttl") {
             self.ttl = ttl.as_u64().and_then(|ttl| u32::try_from(ttl).ok()).unwrap_or_default();
@@ -86,6 +102,7 @@ impl Record {
             "AAAA" if self.content.parse::<Ipv6Addr>().is_err() => {
                 return invalid(9006, "Content for AAAA record must be a valid IPv6 address.");
             }
+            "SRV" if self.data.is_none() => return invalid(9101, "data is a required data field."),
             _ if self.content.is_empty() => return invalid(9101, "content is a required data field."),
             _ => {}
         }
@@ -115,6 +132,19 @@ impl Record {
         };
         let message = "An A, AAAA, or CNAME record with that host already exists.";
         beside().any(clash).then(|| Fault::new(400, 81053, message))
+    }
+}
+
+/// The content of an SRV record and its parts, out of what a body says.
+fn service(data: &Value) -> Result<(String, Option<Value>), Fault> {
+    let number = |field: &str| data.get(field).and_then(Value::as_u64).filter(|number| u16::try_from(*number).is_ok());
+    let target = data.get("target").and_then(Value::as_str).map(|target| target.trim_end_matches('.'));
+    match (number("priority"), number("weight"), number("port"), target) {
+        (Some(priority), Some(weight), Some(port), Some(target)) if !target.is_empty() => {
+            let parts = json!({"port": port, "priority": priority, "target": target, "weight": weight});
+            Ok((format!("{priority} {weight} {port} {target}"), Some(parts)))
+        }
+        _ => Err(Fault::new(400, 1004, "DNS Validation Error: an SRV record needs priority, weight, port and target")),
     }
 }
 

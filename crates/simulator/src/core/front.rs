@@ -1,7 +1,7 @@
 //! What every call passes through: counting, faults, the log; and the way from HTTP to the simulation and back.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant as RealInstant;
+use std::time::{Duration, Instant as RealInstant};
 
 use futures::future::BoxFuture;
 use hyper::StatusCode;
@@ -19,6 +19,10 @@ use super::simulation::{Injection, Request, Response, Simulation, is_safe};
 use super::state_file::{Keeper, StateError};
 use super::truncated::truncate;
 use super::world::World;
+
+/// How much later a call is handled than it was taken in.
+#[derive(Clone, Copy)]
+struct Late(Duration);
 
 /// What all listeners of a simulator share.
 pub(super) struct Front<S> {
@@ -110,6 +114,10 @@ impl<S: Simulation> Front<S> {
                 body::dismiss(request).await;
                 Ok(page(StatusCode::OK, "Sign in to continue"))
             }
+            Some(Effect::Late(delay)) => {
+                request.extensions_mut().insert(Late(delay));
+                next(request).await
+            }
             Some(Effect::Reset) => Err(Hangup::Reset),
             Some(Effect::LostReply) => {
                 next(request).await?;
@@ -136,15 +144,26 @@ impl<S: Simulation> Front<S> {
     }
 
     /// Reads a request, lets the simulation answer it, and makes sure that its effect lasts.
-    async fn handle(&self, request: hyper::Request<Incoming>, listener: usize) -> hyper::Response<Body> {
+    async fn handle(self: Arc<Self>, request: hyper::Request<Incoming>, listener: usize) -> hyper::Response<Body> {
+        let late = request.extensions().get::<Late>().copied();
         let mut head = convert(&request);
         head.listener = listener;
         head.body = match body::read(request, self.limits.body_bytes, self.limits.body_timeout).await {
             Ok(body) => body,
             Err(error) => return plain(read_status(&error), &error.to_string()),
         };
-        self.world.hold(&head).await;
-        let response = self.world.handle(&head);
+        let Some(Late(delay)) = late else { return self.answer(&head).await };
+        // A task of its own: it goes on when the connection is gone.
+        let handled = tokio::spawn(async move {
+            self.world.sleep(delay).await;
+            self.answer(&head).await
+        });
+        handled.await.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the simulation failed"))
+    }
+
+    async fn answer(&self, head: &Request) -> hyper::Response<Body> {
+        self.world.hold(head).await;
+        let response = self.world.handle(head);
         match self.commit(&head.method).await {
             Ok(()) => respond(response),
             Err(error) => unsaved(&error),

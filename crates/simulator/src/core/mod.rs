@@ -1,6 +1,7 @@
 //! What all simulators share.
 
 mod admin;
+mod agenda;
 pub mod body;
 pub mod clock;
 mod connection;
@@ -11,6 +12,7 @@ pub mod guest;
 pub(crate) mod hex;
 mod identity;
 mod options;
+pub(crate) mod percent;
 mod private_file;
 mod request_counts;
 mod request_log;
@@ -22,6 +24,7 @@ mod state_file;
 mod truncated;
 mod world;
 
+pub(crate) use agenda::Agenda;
 pub use connection::Hangup;
 pub use identity::{Identity, IdentityError};
 pub use options::{ClockMode, Options};

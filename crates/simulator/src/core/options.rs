@@ -1,5 +1,6 @@
 //! The options that all simulators share.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,12 +8,15 @@ use super::clock::{Pace, parse_duration};
 use super::faults::Rule;
 use super::server::Limits;
 
+/// Where the API is served if nobody chooses.
+const LISTEN: &str = "127.0.0.1:0";
+
 /// Options that every simulator has; a platform's command flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Simulator")]
 pub struct Options {
     /// Address and port to serve the API on; port 0 takes a free one
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "HOST:PORT", default_value = LISTEN)]
     pub listen: String,
 
     /// Address and port of the admin endpoint (plain HTTP, no authentication: keep it on loopback)
@@ -78,6 +82,15 @@ pub enum ClockMode {
 }
 
 impl Options {
+    /// The same, for clients that do not reach loopback addresses, unless somebody chose where to serve.
+    #[must_use]
+    pub(crate) fn reachable_at(mut self, address: IpAddr) -> Self {
+        if self.listen == LISTEN {
+            self.listen = SocketAddr::new(address, 0).to_string();
+        }
+        self
+    }
+
     /// How time passes with these options.
     pub fn pace(&self) -> Pace {
         if self.clock == ClockMode::Stepped || self.time_scale == 0.0 {

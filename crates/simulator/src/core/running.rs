@@ -64,6 +64,11 @@ impl<S: Simulation> Running<S> {
         self.front.world.step(by)
     }
 
+    /// Lets something run beside it that ends when it ends.
+    pub(crate) fn accompany(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(self.stop.clone().run_until_cancelled_owned(task));
+    }
+
     /// Adds a fault rule; the number returned removes it.
     pub fn add_fault(&self, rule: Rule) -> u64 {
         self.front.faults().add(rule)

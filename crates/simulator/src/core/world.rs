@@ -208,7 +208,7 @@ impl<S: Simulation> World<S> {
     }
 
     /// Counts every change; a stale value seen means that there is something new to save.
-    pub(super) fn revisions(&self) -> watch::Receiver<u64> {
+    pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
         self.shared.revision.subscribe()
     }
 

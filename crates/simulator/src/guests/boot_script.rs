@@ -6,9 +6,11 @@
 use std::time::Duration;
 
 use hyper::Request;
+use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use super::console::{Console, chain};
+use super::ignition::client;
 use super::network::Link;
 use super::times::Times;
 
@@ -19,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Why a machine does not boot from the network.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BootScriptError {
-    #[error("{0} is not a URL of plain HTTP, which is what this firmware speaks")]
+    #[error("{0} is not a URL that firmware can fetch")]
     Url(String),
     #[error("{url} gave nothing in {ATTEMPTS} attempts; the last: {last}")]
     Unreachable { url: String, last: String },
@@ -27,27 +29,41 @@ pub(super) enum BootScriptError {
     Script { url: String, reason: String },
 }
 
-/// Fetches a script and judges it.
-pub(super) async fn run(link: &Link, console: &Console, times: Times, url: &str) -> Result<(), BootScriptError> {
-    let parsed = Url::parse(url).ok().filter(|parsed| parsed.scheme() == "http");
-    let parsed = parsed.ok_or_else(|| BootScriptError::Url(url.to_owned()))?;
-    let mut last = String::new();
-    for _ in 0..ATTEMPTS {
-        console.print(format!("iPXE: {url}"));
-        let request = Request::get("/").header("user-agent", "iPXE/1.0.0+");
-        match link.exchange(&parsed, None, request, Vec::new()).await {
-            Ok(reply) if reply.status == 200 => {
-                let text = String::from_utf8_lossy(&reply.body);
-                judge(&text).map_err(|reason| BootScriptError::Script { url: url.to_owned(), reason })?;
-                console.print("iPXE: booting");
-                return Ok(());
+/// The firmware of one machine.
+pub(super) struct Firmware<'a> {
+    pub(super) link: &'a Link,
+    pub(super) console: &'a Console,
+    /// Public authorities, which are the only ones that it trusts.
+    pub(super) trusted: &'a [CertificateDer<'static>],
+}
+
+impl Firmware<'_> {
+    /// Fetches a script and judges it.
+    pub(super) async fn boot(&self, times: Times, url: &str) -> Result<(), BootScriptError> {
+        let parsed = Url::parse(url).map_err(|_| BootScriptError::Url(url.to_owned()))?;
+        let tls = match parsed.scheme() {
+            "http" => None,
+            "https" => Some(client(self.trusted).map_err(|_| BootScriptError::Url(url.to_owned()))?),
+            _ => return Err(BootScriptError::Url(url.to_owned())),
+        };
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS {
+            self.console.print(format!("iPXE: {url}"));
+            let request = Request::get("/").header("user-agent", "iPXE/1.0.0+");
+            match self.link.exchange(&parsed, tls.clone(), request, Vec::new()).await {
+                Ok(reply) if reply.status == 200 => {
+                    let text = String::from_utf8_lossy(&reply.body);
+                    judge(&text).map_err(|reason| BootScriptError::Script { url: url.to_owned(), reason })?;
+                    self.console.print("iPXE: booting");
+                    return Ok(());
+                }
+                Ok(reply) => last = format!("status {}", reply.status),
+                Err(error) => last = chain(&error),
             }
-            Ok(reply) => last = format!("status {}", reply.status),
-            Err(error) => last = chain(&error),
+            tokio::time::sleep(times.scaled(PAUSE)).await;
         }
-        tokio::time::sleep(times.scaled(PAUSE)).await;
+        Err(BootScriptError::Unreachable { url: url.to_owned(), last })
     }
-    Err(BootScriptError::Unreachable { url: url.to_owned(), last })
 }
 
 fn judge(script: &str) -> Result<(), String> {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use tokio::sync::Semaphore;
+
 use super::kube::Store;
 
 /// All clusters of a simulator.
@@ -13,6 +15,8 @@ pub(super) struct Clusters {
     stores: Mutex<HashMap<String, Weak<Store>>>,
     /// Who holds the lock holds the address: what VRRP settles between real machines.
     addresses: Mutex<HashMap<IpAddr, Arc<tokio::sync::Mutex<()>>>>,
+    /// How many pods of a Deployment there may be: what the scheduler decides.
+    places: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 impl Clusters {
@@ -38,5 +42,12 @@ impl Clusters {
     /// The right to hold a virtual address, to be waited for.
     pub(super) fn address(&self, address: IpAddr) -> Arc<tokio::sync::Mutex<()>> {
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_default().clone()
+    }
+
+    /// The places for pods of the Deployment with this id, to be waited for.
+    pub(super) fn places(&self, uid: &str, replicas: u64) -> Arc<Semaphore> {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = usize::try_from(replicas).unwrap_or_default();
+        places.entry(uid.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(count))).clone()
     }
 }

@@ -22,6 +22,7 @@ pub(super) struct Facts {
     pub(super) vips: Option<Vips>,
     pub(super) kubeadm: Option<String>,
     pub(super) config_server: Option<Served>,
+    pub(super) boot_script: Option<BootScript>,
     pub(super) bootstrap: Option<Bootstrap>,
 }
 
@@ -54,6 +55,13 @@ pub(super) struct ServedRole {
     pub(super) name: String,
     pub(super) config: String,
     pub(super) token_digest: String,
+}
+
+/// What a machine serves to others whose firmware boots from the network.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct BootScript {
+    pub(super) file: String,
+    pub(super) port: u16,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::boot_script::{self, BootScriptError};
+use super::boot_script::{BootScriptError, Firmware};
 use super::console::{Console, chain};
 use super::facts::{Facts, Vips};
 use super::faults::GuestEffect;
@@ -15,7 +15,7 @@ use super::ignition::{Document, IgnitionError, Provisioner};
 use super::network::Link;
 use super::services::{self, Agent, Host};
 use super::shared::Shared;
-use super::static_address::static_address;
+use super::static_addresses::static_addresses;
 use super::system::System;
 use super::times::Times;
 use crate::core::guest::{GuestEvent, GuestInterface, GuestMachine, GuestNic, UserData, UserDataFormat};
@@ -70,7 +70,8 @@ impl Machine {
             return Ok((system, interfaces));
         }
         if let Some(url) = &self.hardware.boot_script {
-            boot_script::run(&self.link()?, &self.console, self.times, url).await?;
+            let firmware = Firmware { link: &self.link()?, console: &self.console, trusted: &self.shared.authorities };
+            firmware.boot(self.times, url).await?;
         }
         let config = self.user_data()?;
         let documents = match config {
@@ -108,28 +109,42 @@ impl Machine {
             return Ok(vec![config]);
         }
         let link = self.link()?;
-        let provisioner =
-            Provisioner { link: &link, console: &self.console, times: self.times, library: &self.shared.library };
+        let provisioner = Provisioner {
+            link: &link,
+            console: &self.console,
+            times: self.times,
+            library: &self.shared.library,
+            trusted: &self.shared.authorities,
+        };
         Ok(provisioner.resolve(config).await?)
     }
 
     /// The network as it is before there is an operating system.
     fn link(&self) -> Result<Link, BootError> {
         let interfaces = self.interfaces(None)?;
-        let address = interfaces.iter().flat_map(|interface| &interface.addresses).next();
-        let link = Link::new(self.shared.wires.clone(), *address.ok_or(BootError::Interface)?);
+        let addresses = addresses(&interfaces);
+        if addresses.is_empty() {
+            return Err(BootError::Interface);
+        }
+        let link = Link::new(self.shared.wires.clone(), &addresses);
         Ok(link.with_resolver(self.shared.resolver))
     }
 
     /// The interfaces with the addresses that the system, once it is installed, or the platform or DHCP gives them.
     fn interfaces(&self, system: Option<&System>) -> Result<Vec<GuestInterface>, BootError> {
-        let own = |nic: &GuestNic| static_address(system?, &nic.mac).map(IpAddr::V4);
-        let given = |nic: &GuestNic| own(nic).or(nic.address).filter(IpAddr::is_loopback);
+        let given = |nic: &GuestNic| {
+            let mut own = system.map(|system| static_addresses(system, &nic.mac)).unwrap_or_default();
+            if own.is_empty() {
+                own.extend(nic.address);
+            }
+            own.retain(|address| self.shared.wires.reach(address));
+            Some(own).filter(|own| !own.is_empty())
+        };
         let nics = self.hardware.nics.iter().enumerate();
         nics.map(|(index, nic)| {
-            let leased = || self.shared.lease(&nic.mac).map(|(address, _)| address);
-            let address = given(nic).or_else(leased).ok_or_else(|| BootError::Address(nic.mac.clone()))?;
-            Ok(GuestInterface { name: format!("ens{}", index + 3), mac: nic.mac.clone(), addresses: vec![address] })
+            let leased = || self.shared.lease(&nic.mac).map(|(addresses, _)| addresses);
+            let addresses = given(nic).or_else(leased).ok_or_else(|| BootError::Address(nic.mac.clone()))?;
+            Ok(GuestInterface { name: format!("ens{}", index + 3), mac: nic.mac.clone(), addresses })
         })
         .collect()
     }
@@ -141,10 +156,11 @@ impl Machine {
         let leased = || self.hardware.nics.first().and_then(|nic| self.shared.lease(&nic.mac)?.1);
         let hostname =
             given.or_else(leased).or_else(|| self.hardware.hostname.clone()).unwrap_or_else(|| "localhost".to_owned());
-        let address = interfaces.iter().flat_map(|interface| &interface.addresses).next().copied();
-        self.console.print(match address {
-            Some(address) => format!("{hostname} is up at {address}"),
-            None => format!("{hostname} is up, without a network"),
+        let addresses = addresses(&interfaces);
+        let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        self.console.print(match shown.as_slice() {
+            [] => format!("{hostname} is up, without a network"),
+            shown => format!("{hostname} is up at {}", shown.join(" and ")),
         });
         let _ = self.booted.set(());
         let id = || self.hardware.id.clone();
@@ -157,8 +173,8 @@ impl Machine {
             self.shared.report(GuestEvent::Booted { id: id() });
             agent.report();
         }
-        let Some(address) = address else { return };
-        let link = Link::new(self.shared.wires.clone(), address).with_resolver(self.shared.resolver);
+        let Some(address) = addresses.first().copied() else { return };
+        let link = Link::new(self.shared.wires.clone(), &addresses).with_resolver(self.shared.resolver);
         let link = link.with_hosts(&system.text("/etc/hosts").unwrap_or_default());
         services::run(Host {
             hostname,
@@ -170,7 +186,9 @@ impl Machine {
             console: self.console.clone(),
             times: self.times,
             clusters: self.shared.clusters.clone(),
-            addresses: Arc::new(watch::Sender::new(BTreeSet::from([address]))),
+            programs: self.shared.programs.clone(),
+            addresses: Arc::new(watch::Sender::new(addresses.iter().copied().collect())),
+            own_addresses: addresses,
             progress: Arc::default(),
             agent,
             id: id(),
@@ -179,6 +197,11 @@ impl Machine {
         })
         .await;
     }
+}
+
+/// All addresses of a machine. The first is that by which the cluster knows it.
+fn addresses(interfaces: &[GuestInterface]) -> Vec<IpAddr> {
+    interfaces.iter().flat_map(|interface| interface.addresses.iter().copied()).collect()
 }
 
 /// The virtual addresses that a system's facts name, if it has any.

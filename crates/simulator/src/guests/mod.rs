@@ -9,7 +9,7 @@
 //!
 //! What a guest does follows only from the user data it was given and the files in it: without the right token, CA or key it
 //! does not come up. All addresses are loopback addresses, so nothing needs root, and thousands run at once. Not modelled:
-//! downloads, containers, etcd's quorum, certificates for kubelets, and the programs on a machine that nobody else sees.
+//! downloads, containers (programs of [`Programs`] stand in for those of pods), etcd's quorum, certificates for kubelets, and the programs on a machine that nobody else sees.
 
 mod admin;
 mod boot_script;
@@ -25,19 +25,21 @@ mod machine;
 mod network;
 mod options;
 mod pki;
+mod pods;
 mod real;
 mod reservations;
 mod runtime;
 mod saved;
 mod services;
 mod shared;
-mod static_address;
+mod static_addresses;
 mod system;
 mod times;
 
 pub use control::GuestControl;
 pub use faults::{GuestEffect, GuestFault};
-pub use options::{Kind, LightOptions, Options};
+pub use options::{Authorities, Kind, LightOptions, Options};
+pub use pods::{Pod, Program, Programs};
 pub use real::{RealError, RealGuests, RealOptions};
 pub use runtime::LightGuests;
 pub use times::Times;

@@ -10,6 +10,8 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::Request;
 use hyper::http::request::Builder;
 use hyper_util::rt::TokioIo;
+use ipnet::Ipv6Net;
+use landfall_node::dns::{Family, lookup};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -28,13 +30,18 @@ const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
 /// The wires that all guests of a simulator share.
 #[derive(Clone, Debug)]
-pub(super) struct Wires(Arc<Semaphore>);
+pub(super) struct Wires {
+    places: Arc<Semaphore>,
+    /// Besides loopback addresses.
+    network_v6: Option<Ipv6Net>,
+}
 
 /// A guest's connection to the network.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     wires: Wires,
-    address: IpAddr,
+    /// Of each family at most one is used.
+    addresses: Arc<[IpAddr]>,
     hosts: Arc<[(String, IpAddr)]>,
     /// The name server of the site.
     resolver: Option<SocketAddr>,
@@ -45,7 +52,7 @@ pub(super) struct Link {
 pub(super) enum NetworkError {
     #[error("the name {0} is not known here")]
     Name(String),
-    #[error("{0} is outside: guests reach loopback addresses only")]
+    #[error("{0} is outside: guests reach loopback addresses and their own networks only")]
     Outside(IpAddr),
     #[error("cannot connect to {0}")]
     Connect(SocketAddr, #[source] io::Error),
@@ -62,20 +69,36 @@ pub(super) enum NetworkError {
 /// An answer.
 #[derive(Clone, Debug)]
 pub(super) struct Reply {
+    pub(super) server: SocketAddr,
     pub(super) status: u16,
     pub(super) body: Bytes,
 }
 
 impl Default for Wires {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(CONNECTIONS)))
+        Self::new(None)
+    }
+}
+
+impl Wires {
+    /// Wires that lead to loopback addresses, and to those of a network of the host's own.
+    pub(super) fn new(network_v6: Option<Ipv6Net>) -> Self {
+        Self { places: Arc::new(Semaphore::new(CONNECTIONS)), network_v6 }
+    }
+
+    /// Whether an address can be one of a guest, or of somebody that a guest talks to.
+    pub(super) fn reach(&self, address: &IpAddr) -> bool {
+        match (address, self.network_v6) {
+            (IpAddr::V6(address), Some(network)) if network.contains(address) => true,
+            _ => address.is_loopback(),
+        }
     }
 }
 
 impl Link {
-    /// A guest with this address that knows no names.
-    pub(super) fn new(wires: Wires, address: IpAddr) -> Self {
-        Self { wires, address, hosts: Arc::from([]), resolver: None }
+    /// A guest with these addresses that knows no names.
+    pub(super) fn new(wires: Wires, addresses: &[IpAddr]) -> Self {
+        Self { wires, addresses: addresses.into(), hosts: Arc::from([]), resolver: None }
     }
 
     /// The same guest at a site with a name server.
@@ -102,7 +125,7 @@ impl Link {
         request: Builder,
         body: Vec<u8>,
     ) -> Result<Reply, NetworkError> {
-        let _place = self.wires.0.acquire().await.expect("the semaphore is never closed");
+        let _place = self.wires.places.acquire().await.expect("the semaphore is never closed");
         let exchange = self.exchange_now(url, tls, request, body);
         tokio::time::timeout(PATIENCE, exchange).await.map_err(|_| NetworkError::Time(url.clone()))?
     }
@@ -143,7 +166,7 @@ impl Link {
         let mut last = None;
         for address in addresses {
             let server = SocketAddr::new(*address, port);
-            if !address.is_loopback() {
+            if !self.wires.reach(address) {
                 return Err(NetworkError::Outside(*address));
             }
             match self.connect(server).await {
@@ -165,10 +188,15 @@ impl Link {
                 if let Some((_, address)) = entry {
                     return Ok(vec![*address]);
                 }
-                let found = match self.resolver {
-                    Some(resolver) => landfall_node::dns::lookup(resolver, name).await,
-                    None => Vec::new(),
-                };
+                let mut found = Vec::new();
+                if let Some(resolver) = self.resolver {
+                    // In the order in which systems choose (RFC 6724), as far as the guest has an address to come from.
+                    for (family, is_own) in [(Family::Six, self.has(IpAddr::is_ipv6)), (Family::Four, true)] {
+                        if is_own {
+                            found.extend(lookup(resolver, name, family).await);
+                        }
+                    }
+                }
                 if found.is_empty() { Err(NetworkError::Name((*name).to_owned())) } else { Ok(found) }
             }
         }
@@ -184,10 +212,14 @@ impl Link {
 
     async fn connect(&self, server: SocketAddr) -> io::Result<TcpStream> {
         let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        if server.is_ipv4() == self.address.is_ipv4() {
-            socket.bind(SocketAddr::new(self.address, 0))?;
+        if let Some(own) = self.addresses.iter().find(|own| own.is_ipv4() == server.is_ipv4()) {
+            socket.bind(SocketAddr::new(*own, 0))?;
         }
         socket.connect(server).await
+    }
+
+    fn has(&self, is_such: impl Fn(&IpAddr) -> bool) -> bool {
+        self.addresses.iter().any(is_such)
     }
 }
 
@@ -203,7 +235,7 @@ async fn send(
         let response = sender.send_request(request).await.map_err(|error| broken(error.into()))?;
         let status = response.status().as_u16();
         let body = Limited::new(response.into_body(), ANSWER_LIMIT).collect().await.map_err(broken)?.to_bytes();
-        Ok(Reply { status, body })
+        Ok(Reply { server, status, body })
     };
     let mut connection = std::pin::pin!(connection);
     let mut exchange = std::pin::pin!(exchange);
@@ -223,12 +255,23 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_name_server_names_come_from_the_hosts_file_only() {
-        let link = Link::new(Wires::default(), Ipv4Addr::LOCALHOST.into());
+        let link = Link::new(Wires::default(), &[Ipv4Addr::LOCALHOST.into()]);
         let told =
             link.with_hosts("127.0.0.1 localhost\n# x\n127.66.0.5 api-int.demo.example.com api # y\nnonsense z\n");
         let name = Host::Domain("API-int.demo.example.com");
         assert_eq!(told.resolve(&name).await.unwrap(), [IpAddr::from([127, 66, 0, 5])]);
         assert!(matches!(link.resolve(&name).await, Err(NetworkError::Name(_))));
         assert!(matches!(told.resolve(&Host::Domain("z")).await, Err(NetworkError::Name(_))));
+    }
+
+    #[test]
+    fn only_the_networks_of_the_guests_are_reached() {
+        let (alone, dual) = (Wires::default(), Wires::new(Some("fd66::/64".parse().unwrap())));
+        for (address, by_one, by_both) in
+            [("127.66.0.5", true, true), ("::1", true, true), ("fd66::5", false, true), ("fd67::5", false, false)]
+        {
+            let address: IpAddr = address.parse().unwrap();
+            assert_eq!((alone.reach(&address), dual.reach(&address)), (by_one, by_both), "{address}");
+        }
     }
 }

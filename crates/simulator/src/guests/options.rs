@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use ipnet::Ipv4Net;
+use ipnet::{Ipv4Net, Ipv6Net};
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 
 use super::faults::GuestFault;
+use super::pods::Programs;
 use super::real::RealOptions;
 use super::times::Times;
 use crate::core::clock::Pace;
@@ -29,8 +31,19 @@ pub struct Options {
     #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
     pub network: Ipv4Net,
 
-    /// File with the reservations of a DHCP server, as dnsmasq writes them (dhcp-host=MAC,ADDRESS,NAME): light guests have
-    /// these addresses and names, and a machine that is not in it has none
+    /// IPv6 network whose addresses light guests may have, too.
+    #[arg(
+        id = "guest-network-v6",
+        long = "guest-network-v6",
+        value_name = "CIDR",
+        value_parser = parse_network_v6,
+        help = "IPv6 network in fd00::/8 whose addresses light guests may have, too, if reservations or their configs say so. \
+                The host must have them on its loopback interface"
+    )]
+    pub network_v6: Option<Ipv6Net>,
+
+    /// File with the reservations of a DHCP server, as dnsmasq writes them (dhcp-host=MAC,ADDRESS,[ADDRESS],NAME): light guests
+    /// have these addresses and names, and a machine that is not in it has none
     #[arg(id = "guest-reservations", long = "guest-reservations", value_name = "FILE")]
     pub reservations: Option<PathBuf>,
 
@@ -38,9 +51,17 @@ pub struct Options {
     #[arg(id = "guest-resolver", long = "guest-resolver", value_name = "ADDRESS:PORT")]
     pub resolver: Option<SocketAddr>,
 
+    /// File with authorities, in PEM, that light guests and their firmware trust as everybody trusts public ones
+    #[arg(id = "guest-ca", long = "guest-ca", value_name = "FILE", value_parser = read_authorities)]
+    pub authorities: Option<Authorities>,
+
     /// Let light guests misbehave: NAME never-boots|silent-agent|slow=N, for names that contain NAME; may be repeated
     #[arg(id = "guest-fault", long = "guest-fault", value_name = "RULE")]
     pub faults: Vec<GuestFault>,
+
+    /// What light guests run as pods; not to be said on the command line.
+    #[arg(skip)]
+    pub programs: Programs,
 
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
@@ -68,10 +89,13 @@ impl Options {
         let times = Times { speed, ..Times::default() };
         LightOptions {
             network: self.network,
+            network_v6: self.network_v6,
             reservations: self.reservations.clone(),
             resolver: self.resolver,
+            authorities: self.authorities.clone().unwrap_or_default(),
             times,
             faults: self.faults.clone(),
+            programs: self.programs.clone(),
         }
     }
 }
@@ -82,20 +106,43 @@ pub struct LightOptions {
     /// The loopback network that guests get their addresses from. Its first 256 addresses are never given away, so that
     /// virtual addresses can be chosen among them.
     pub network: Ipv4Net,
+    /// The IPv6 network whose addresses guests may have, too.
+    pub network_v6: Option<Ipv6Net>,
     /// The file with what a DHCP server keeps for each machine; without, every machine gets an address of the network.
     pub reservations: Option<PathBuf>,
     /// The name server of the site; without, guests know only the names in their hosts files.
     pub resolver: Option<SocketAddr>,
+    /// Whom guests trust without being told to.
+    pub authorities: Authorities,
     /// How long things take.
     pub times: Times,
     /// Machines that misbehave from the beginning.
     pub faults: Vec<GuestFault>,
+    /// What they run as pods.
+    pub programs: Programs,
 }
 
 impl Default for LightOptions {
     fn default() -> Self {
-        Self { network: NETWORK, reservations: None, resolver: None, times: Times::default(), faults: Vec::new() }
+        Self {
+            network: NETWORK,
+            network_v6: None,
+            reservations: None,
+            resolver: None,
+            authorities: Authorities::default(),
+            times: Times::default(),
+            faults: Vec::new(),
+            programs: Programs::default(),
+        }
     }
+}
+
+/// Certificates of authorities.
+pub type Authorities = std::sync::Arc<[CertificateDer<'static>]>;
+
+fn read_authorities(path: &str) -> Result<Authorities, String> {
+    let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    found.map(Into::into).map_err(|error| format!("{path} has no certificates: {error}"))
 }
 
 fn parse_network(text: &str) -> Result<Ipv4Net, String> {
@@ -104,6 +151,15 @@ fn parse_network(text: &str) -> Result<Ipv4Net, String> {
         Ok(network.trunc())
     } else {
         Err("guests live on loopback addresses: choose a network in 127.0.0.0/8".to_owned())
+    }
+}
+
+fn parse_network_v6(text: &str) -> Result<Ipv6Net, String> {
+    let network: Ipv6Net = text.parse().map_err(|_| "a network is written like fd66::/64".to_owned())?;
+    if network.network().octets()[0] == 0xfd && network.prefix_len() >= 8 {
+        Ok(network.trunc())
+    } else {
+        Err("guests reach nobody outside: choose a network in fd00::/8".to_owned())
     }
 }
 
@@ -142,6 +198,8 @@ mod tests {
             ("--guest-network=10.0.0.0/8", "choose a network in 127.0.0.0/8"),
             ("--guest-network=127.0.0.0/4", "choose a network in 127.0.0.0/8"),
             ("--guest-network=lo", "written like 127.66.0.0/16"),
+            ("--guest-network-v6=2001:db8::/64", "choose a network in fd00::/8"),
+            ("--guest-network-v6=::1", "written like fd66::/64"),
             ("--guest-fault=master", "a rule is a part of a name and an effect"),
             ("--guest-fault=master explodes", "'explodes' is none of never-boots, silent-agent and slow=N"),
             ("--guest-fault=master slow=-1", "'slow=-1' is none of"),

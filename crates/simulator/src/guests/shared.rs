@@ -10,7 +10,8 @@ use super::faults::{GuestEffect, GuestFault};
 use super::ignition::Library;
 use super::leases::Leases;
 use super::network::Wires;
-use super::options::LightOptions;
+use super::options::{Authorities, LightOptions};
+use super::pods::Programs;
 use super::reservations::{Reservation, Reservations};
 use super::system::System;
 use crate::core::guest::{GuestEvent, GuestEvents};
@@ -24,6 +25,10 @@ pub(super) struct Shared {
     pub(super) events: OnceLock<GuestEvents>,
     /// The name server of the site.
     pub(super) resolver: Option<SocketAddr>,
+    /// Whom guests trust without being told to.
+    pub(super) authorities: Authorities,
+    /// What machines run as pods.
+    pub(super) programs: Programs,
     reservations: Option<Reservations>,
     leases: Mutex<Leases>,
     /// Installed systems by the id of their disk. Nobody says when a disk is removed; what stays behind is small, since
@@ -37,11 +42,13 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(options: &LightOptions) -> Self {
         Self {
-            wires: Wires::default(),
+            wires: Wires::new(options.network_v6),
             library: Library::default(),
             clusters: Arc::default(),
             events: OnceLock::new(),
             resolver: options.resolver,
+            authorities: options.authorities.clone(),
+            programs: options.programs.clone(),
             reservations: options.reservations.as_deref().map(Reservations::new),
             leases: Mutex::new(Leases::new(options.network)),
             disks: Mutex::default(),
@@ -56,14 +63,15 @@ impl Shared {
         }
     }
 
-    /// The address that DHCP gives an interface, and the name that goes with it.
-    pub(super) fn lease(&self, mac: &str) -> Option<(IpAddr, Option<String>)> {
+    /// The addresses that DHCP gives an interface, and the name that goes with them.
+    pub(super) fn lease(&self, mac: &str) -> Option<(Vec<IpAddr>, Option<String>)> {
         match &self.reservations {
             Some(reservations) => {
-                let Reservation { address, hostname } = reservations.find(mac)?;
-                address.is_loopback().then_some((address.into(), hostname))
+                let Reservation { mut addresses, hostname } = reservations.find(mac)?;
+                addresses.retain(|address| self.wires.reach(address));
+                (!addresses.is_empty()).then_some((addresses, hostname))
             }
-            None => self.leases().bind(mac).map(|address| (address.into(), None)),
+            None => self.leases().bind(mac).map(|address| (vec![address.into()], None)),
         }
     }
 

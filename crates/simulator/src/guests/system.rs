@@ -24,6 +24,8 @@ pub(super) struct Service {
     pub(super) program: String,
     /// Its first argument, or nothing.
     pub(super) command: String,
+    /// Its other arguments.
+    pub(super) arguments: Vec<String>,
 }
 
 impl System {
@@ -154,7 +156,8 @@ impl System {
         // An empty setting in a drop-in takes back those before it, so the last one counts.
         let mut words = setting("ExecStart").next_back()?.split_whitespace();
         let program = words.next()?.trim_start_matches(['-', '@', ':', '+', '!']).rsplit('/').next()?.to_owned();
-        Some(Service { program, command: words.next().unwrap_or_default().to_owned() })
+        let command = words.next().unwrap_or_default().to_owned();
+        Some(Service { program, command, arguments: words.map(str::to_owned).collect() })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, String>> {

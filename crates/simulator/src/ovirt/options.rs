@@ -39,21 +39,3 @@ pub struct Options {
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
     pub simulator: crate::core::Options,
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[derive(Debug, clap::Parser)]
-    struct Flags {
-        #[command(flatten)]
-        _options: Options,
-    }
-
-    #[test]
-    fn the_flags_are_consistent() {
-        Flags::command().debug_assert();
-    }
-}

@@ -49,15 +49,21 @@ pub enum Error {
 pub async fn start(options: &Options) -> Result<Running<Engine>, Error> {
     // The web server of an engine speaks HTTP/1.1, and the Python SDK, which waits for sockets instead of for libcurl, loses
     // a second or two on every larger answer that comes over HTTP/2.
-    let mut stage = Stage::prepare("ovirt", &options.simulator).await?.without_http2();
-    match options.guests.kind {
+    let prepare = async |simulator| Stage::prepare("ovirt", simulator).await.map(Stage::without_http2);
+    let mut stage = match options.guests.kind {
         guests::Kind::Light => {
-            stage = stage.with_guests(LightGuests::new(&options.guests.light(options.simulator.pace())));
+            let light = LightGuests::new(&options.guests.light(options.simulator.pace()));
+            prepare(&options.simulator).await?.with_guests(light)
         }
         guests::Kind::Real if options.simulator.state.is_some() => return Err(RealError::State.into()),
-        guests::Kind::Real => stage = stage.with_guests(RealGuests::start(&options.guests.real).await?),
-        guests::Kind::Plain => {}
-    }
+        guests::Kind::Real => {
+            let hosts = RealGuests::start(&options.guests.real).await?;
+            // The hosts manage machines of the engine, and this machine's loopback addresses are not theirs.
+            let simulator = options.simulator.clone().reachable_at(hosts.gateway().into());
+            prepare(&simulator).await?.with_guests(hosts)
+        }
+        guests::Kind::Plain => prepare(&options.simulator).await?,
+    };
     let hosts = stage.bind(&options.imageio_listen).await?;
     let proxy = stage.bind(&options.imageio_proxy_listen).await?;
     let beside = options.simulator.state.as_ref().map(|state| state.with_extension("images"));

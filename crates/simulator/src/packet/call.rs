@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::reply::Refusal;
+use crate::core::percent::percent_decode;
 use crate::core::{Injection, Request};
 
 /// The base path of the later era.
@@ -107,23 +108,6 @@ impl Call {
     pub(super) fn is_safe(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD")
     }
-}
-
-fn percent_decode(part: &str) -> String {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let coded = (first == b'%').then(|| after.get(..2)).flatten();
-        let coded = coded.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        if let Some(byte) = coded {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

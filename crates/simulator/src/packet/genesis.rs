@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::agenda::Agenda;
 use super::catalogue::{facility_of, fixed_id, metro_of};
 use super::options::Options;
 use super::state::{Organization, Project, Reservation, State};
-use crate::core::Instant;
+use crate::core::{Agenda, Instant};
 
 pub(super) fn create(options: &Options, seed: u64) -> State {
     let start = Instant(Duration::ZERO);

@@ -16,6 +16,7 @@ mod account;
 mod addresses;
 mod admin;
 mod agenda;
+mod api_keys;
 mod bgp;
 mod call;
 mod catalogue;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::catalogue;
-use super::reply::{Answer, Refusal, object};
+use super::reply::{Answer, Refusal, empty, object};
 use super::state::{Device, Port, State, Vlan};
 
 /// Numbers that are given out when nobody chooses one, and those that may be chosen.
@@ -99,15 +99,15 @@ pub(super) fn get(state: &State, call: &Call, id: &str) -> Answer {
     Ok(object(200, &show(state, call.base, vlan)))
 }
 
-pub(super) fn delete(state: &mut State, call: &Call, id: &str) -> Answer {
+pub(super) fn delete(state: &mut State, id: &str) -> Answer {
     let place = state.vlans.iter().position(|vlan| vlan.id == id).ok_or_else(Refusal::not_found)?;
     let attached =
         state.devices.iter().any(|device| device.ports.iter().any(|port| port.vlans.iter().any(|own| own == id)));
     if attached {
         return Err(Refusal::invalid("The virtual network is attached to a device and cannot be deleted"));
     }
-    let vlan = state.vlans.remove(place);
-    Ok(object(200, &show(state, call.base, &vlan)))
+    state.vlans.remove(place);
+    Ok(empty(204))
 }
 
 /// The ports of a device.

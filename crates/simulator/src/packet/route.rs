@@ -5,13 +5,15 @@ use super::metal::Caller;
 use super::options::Options;
 use super::reply::{Answer, Refusal, empty};
 use super::state::State;
-use super::{account, addresses, bgp, devices, events, hardware, market, metadata, networks, show};
+use super::{account, addresses, api_keys, bgp, devices, events, hardware, market, metadata, networks, show};
 
 pub(super) fn answer(state: &mut State, options: &Options, caller: &Caller, call: &Call) -> Answer {
     permitted(state, caller, call)?;
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     let answer = match (call.method.as_str(), path.as_slice()) {
         ("GET", ["user"]) => account::user(state, call, caller),
+        ("GET", ["user", "api-keys"]) => api_keys::of_user(state, options, call, caller),
+        ("GET", ["projects", id, "api-keys"]) => api_keys::of_project(state, options, call, id),
         ("GET", ["organizations"]) => account::organizations(state, call),
         ("GET", ["organizations", id]) => account::organization(state, call, id),
         ("GET", ["organizations", id, "projects"]) => account::projects(state, call, Some(id)),
@@ -68,7 +70,7 @@ pub(super) fn answer(state: &mut State, options: &Options, caller: &Caller, call
         ("GET", ["projects", id, "virtual-networks"]) => networks::list(state, call, id),
         ("POST", ["projects", id, "virtual-networks"]) => networks::create(state, call, id),
         ("GET", ["virtual-networks", id]) => networks::get(state, call, id),
-        ("DELETE", ["virtual-networks", id]) => networks::delete(state, call, id),
+        ("DELETE", ["virtual-networks", id]) => networks::delete(state, id),
         ("GET", ["ports", id]) => networks::port(state, call, id),
         ("POST" | "DELETE", ["ports", id, rest @ ..]) => networks::change_port(state, call, id, rest),
         ("POST", ["projects", id, "bgp-configs"]) => bgp::configure(state, call, id),

@@ -10,9 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::agenda::Agenda;
-use crate::core::Instant;
+use super::agenda::Due;
 use crate::core::guest::GuestCommand;
+use crate::core::{Agenda, Instant};
 
 /// The account and all that is in it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub(super) struct State {
     pub(super) prices: BTreeMap<String, f64>,
     /// Hostnames that failed once already because they were told to.
     pub(super) failed_once: BTreeSet<String>,
-    pub(super) agenda: Agenda,
+    pub(super) agenda: Agenda<Due>,
     pub(super) network: Ipv4Net,
     /// Which elastic addresses lead to which device, as guests were told last.
     pub(super) routes: BTreeMap<String, BTreeSet<Ipv4Addr>>,

@@ -6,6 +6,8 @@
 //! | `POST`, `DELETE /hosts/N/consoles/ID` | opens or closes the console of the partition of a number; the answer is its port |
 //! | `POST /hosts/N/touch/NAME` | changes a partition without changing anything: its entity tag is another now |
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
@@ -70,7 +72,7 @@ fn console(state: &mut State, host: usize, method: &str, number: u32) -> Option<
         ("POST", None) => match Console::open(&name) {
             Ok(console) => {
                 let port = console.port;
-                consoles.insert(id, console);
+                consoles.insert(id, Arc::new(console));
                 Some(answer(200, &json!(port)))
             }
             Err(error) => Some(answer(500, &json!(error.to_string()))),

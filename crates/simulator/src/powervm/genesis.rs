@@ -446,4 +446,19 @@ fn shared_storage(state: &mut State, entry: &PoolEntry) {
         tier.put(Element::reference("AssociatedSharedStoragePool", link));
         add(state, ids::uuid(&["tier", &entry.name, name]), Some(&pool_id), tier);
     }
+    let tier = ids::uuid(&["tier", &entry.name, "SYSTEM"]);
+    for image in &entry.images {
+        let unit = Element::record(
+            "LogicalUnit",
+            &[
+                ("ThinDevice", "true"),
+                ("UniqueDeviceID", &format!("29{}", ids::hex(&["image", &entry.name, &image.name], 64))),
+                ("UnitCapacity", &image.size_gb.to_string()),
+                ("LogicalUnitType", "VirtualIO_Image"),
+                ("InUse", "false"),
+                ("UnitName", &image.name),
+            ],
+        );
+        add(state, ids::uuid(&["image", &entry.name, &image.name]), Some(&tier), unit);
+    }
 }

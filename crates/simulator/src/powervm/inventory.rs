@@ -176,6 +176,16 @@ pub(super) struct PoolEntry {
     /// Tiers besides the default one.
     #[serde(default)]
     pub(super) tiers: Vec<String>,
+    /// Images that disks can be cloned from, in the default tier.
+    #[serde(default)]
+    pub(super) images: Vec<ImageEntry>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ImageEntry {
+    pub(super) name: String,
+    pub(super) size_gb: f64,
 }
 
 fn machine_type() -> String {
@@ -212,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_default_is_sound_and_nonsense_is_explained() {
-        assert_eq!(Inventory::default().hosts.len(), 2);
+        assert_eq!(Inventory::default().hosts.len(), 3);
         for (yaml, words) in [
             ("hosts: []", "has no host"),
             ("hosts: [{name: a, serial: S, vioses: []}]", "has no VIOS on host a"),

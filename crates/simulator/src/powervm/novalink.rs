@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::inventory::Inventory;
 use super::state::{Due, State};
-use super::{api, genesis, guests, operations};
+use super::{api, genesis, guests, operations, storage};
 use crate::core::guest::{GuestCommand, GuestEvent};
 use crate::core::{Instant, Request, Response, Simulation};
 
 /// Simulated servers, each with a NovaLink.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NovaLink {
     state: State,
     urls: Vec<String>,
@@ -40,6 +40,13 @@ impl NovaLink {
         self
     }
 
+    /// Keeps a copy of every optical medium that is uploaded.
+    #[must_use]
+    pub fn with_copies_of_media(mut self, directory: Option<PathBuf>) -> Self {
+        self.state.media_directory = directory;
+        self
+    }
+
     /// Says who may log on, where tokens for local users are put, and where the hosts are served.
     #[must_use]
     pub fn with_access(
@@ -56,6 +63,12 @@ impl NovaLink {
         self.state.secure = urls.first().is_some_and(|url| url.starts_with("https"));
         self.urls = urls;
         self
+    }
+
+    /// Everything as it was when `earlier` was copied, except for who is logged on, what time it is, and where it is served: for tests
+    /// that try many things on one world.
+    pub fn set_back(&mut self, earlier: &Self) {
+        self.state.set_back(&earlier.state);
     }
 
     /// How many hosts there are.
@@ -80,6 +93,9 @@ impl Simulation for NovaLink {
             self.state.now = at.max(self.state.now);
             match due {
                 Due::Job { host, id } => operations::finish(&mut self.state, host, id),
+                Due::Eject { host, partition, medium } => {
+                    storage::eject(&mut self.state, host, &partition, &medium);
+                }
             }
         }
         self.state.now = now.max(self.state.now);

@@ -128,6 +128,11 @@ fn perform(state: &mut State, host: usize, job: &Job) -> Result<Vec<(String, Str
             }
             state.set_partition_state(host, &target, "running");
             guests::start(state, host, &target);
+            let medium = job.parameter("remove_optical_name").to_owned();
+            if !medium.is_empty() {
+                let minutes: u64 = job.parameter("remove_optical_time").parse().unwrap_or_default();
+                state.schedule(Duration::from_secs(60 * minutes), Due::Eject { host, partition: target, medium });
+            }
             Ok(Vec::new())
         }
         "PowerOff" if job.parameter("restart") == "true" => {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 // The group's name is that of the type by default, which is also that of the options flattened below.
 #[group(id = "powervm")]
 pub struct Options {
-    /// What is in the world at the start, as YAML [default: 2 hosts with 2 VIOSes each and a shared storage pool]
+    /// What is in the world at the start, as YAML [default: 3 hosts with 2 VIOSes each and a shared storage pool]
     #[arg(long, value_name = "FILE")]
     pub inventory: Option<PathBuf>,
 
@@ -27,6 +27,10 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub tools_dir: Option<PathBuf>,
 
+    /// Keep a copy of every optical medium that is uploaded in this directory
+    #[arg(long, value_name = "DIR")]
+    pub media_dir: Option<PathBuf>,
+
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
     pub guests: crate::guests::Options,
@@ -34,22 +38,4 @@ pub struct Options {
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]
     pub simulator: crate::core::Options,
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[derive(Debug, clap::Parser)]
-    struct Flags {
-        #[command(flatten)]
-        _options: Options,
-    }
-
-    #[test]
-    fn the_flags_are_consistent() {
-        Flags::command().debug_assert();
-    }
 }

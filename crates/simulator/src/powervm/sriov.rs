@@ -162,6 +162,8 @@ fn backing(state: &mut State, host: usize, mut device: Element, index: usize, fr
         ],
     );
     state.add(host, &logical, Some(&vios), element);
+    // The only kind there is, so that clients may leave it out.
+    device.set("DeviceType", "SRIOV");
     device.set("IsActive", index == 0);
     device.set("Status", "OPERATIONAL");
     device.set("CurrentCapacityPercentage", &capacity);

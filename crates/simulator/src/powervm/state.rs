@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -55,7 +56,7 @@ impl Object {
 pub(crate) type Objects = IndexMap<String, Object>;
 
 /// A server with its hypervisor and its NovaLink partition.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Host {
     pub(crate) name: String,
     /// Machine type, model and serial number.
@@ -72,7 +73,7 @@ pub(crate) struct Host {
     pub(crate) volumes: Vec<Volume>,
     /// Consoles that are open, by partition. They end with the process.
     #[serde(skip)]
-    pub(crate) consoles: BTreeMap<String, Console>,
+    pub(crate) consoles: BTreeMap<String, Arc<Console>>,
 }
 
 /// What a guest finds on a medium.
@@ -123,7 +124,7 @@ pub(crate) struct Upload {
 }
 
 /// What happened, for those who ask.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Events {
     last: u64,
     queue: VecDeque<Happening>,
@@ -185,10 +186,12 @@ pub(crate) struct Session {
 pub(crate) enum Due {
     /// A job is done.
     Job { host: usize, id: u64 },
+    /// A medium is taken out of a partition, which has had time to read it, and deleted.
+    Eject { host: usize, partition: String, medium: String },
 }
 
 /// The whole world.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) epoch: Timestamp,
     pub(crate) now: Instant,
@@ -205,6 +208,9 @@ pub(crate) struct State {
     /// Where tokens for local users are put.
     #[serde(skip)]
     pub(crate) token_directory: Option<PathBuf>,
+    /// Where copies of optical media are kept.
+    #[serde(skip)]
+    pub(crate) media_directory: Option<PathBuf>,
     /// Whether it is served over TLS.
     #[serde(skip)]
     pub(crate) secure: bool,
@@ -225,8 +231,20 @@ impl State {
             counter: 0,
             guest_commands: Vec::new(),
             token_directory: None,
+            media_directory: None,
             secure: false,
         }
+    }
+
+    /// Everything as it was earlier, except for who is logged on, what time it is, and where it is served.
+    pub(crate) fn set_back(&mut self, earlier: &Self) {
+        let (now, sessions) = (self.now, std::mem::take(&mut self.sessions));
+        let (tokens, secure) = (self.token_directory.take(), self.secure);
+        *self = earlier.clone();
+        for (at, ..) in &mut self.agenda {
+            at.0 = now.0.saturating_add(at.0.saturating_sub(self.now.0));
+        }
+        (self.now, self.sessions, self.token_directory, self.secure) = (now, sessions, tokens, secure);
     }
 
     /// A number that was not given before.

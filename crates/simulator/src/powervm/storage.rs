@@ -199,3 +199,35 @@ pub(crate) fn is_mapped(state: &State, host: usize, vios: &str, storage: &Elemen
     let storages = mappings.into_iter().flat_map(|list| &list.children).filter_map(|mapping| mapping.child("Storage"));
     storages.flat_map(|storage| &storage.children).any(|storage| identity(storage) == wanted)
 }
+
+/// Takes a medium out of a partition and deletes it, as a client has asked for when it switched the partition on.
+pub(crate) fn eject(state: &mut State, host: usize, partition: &str, name: &str) {
+    let Some(number) = state.of_kind(host, "LogicalPartition", partition).map(Object::partition_id) else { return };
+    let vioses: Vec<String> = state.all(host, "VirtualIOServer").map(|vios| vios.id.clone()).collect();
+    for vios in vioses {
+        let shows = |mapping: &Element| {
+            mapping.number("ClientAdapter/LocalPartitionID") == Some(number)
+                && mapping.text("Storage/VirtualOpticalMedia/MediaName") == name
+        };
+        let mut taken = false;
+        if let Some(vios) = state.object_mut(host, &vios) {
+            let mappings = &mut vios.element.child_mut("VirtualSCSIMappings").children;
+            let before = mappings.len();
+            mappings.retain(|mapping| !shows(mapping));
+            taken = mappings.len() < before;
+        }
+        if !taken {
+            continue;
+        }
+        state.announce(host, "MODIFY_URI", &vios, "VirtualSCSIMappings");
+        let groups: Vec<String> = state.children(host, &vios, "VolumeGroup").map(|group| group.id.clone()).collect();
+        for group in groups {
+            let Some(group) = state.object_mut(host, &group) else { continue };
+            if group.element.at("MediaRepositories/VirtualMediaRepository/OpticalMedia").is_some() {
+                let repository = group.element.child_mut("MediaRepositories").child_mut("VirtualMediaRepository");
+                repository.child_mut("OpticalMedia").children.retain(|medium| medium.text("MediaName") != name);
+            }
+        }
+        state.hosts[host].media.remove(&format!("{vios}/{name}"));
+    }
+}

@@ -6,6 +6,7 @@ use landfall_simulator::core::faults::Rule;
 use landfall_simulator::ovirt::{self, Engine, Inventory};
 use landfall_simulator::packet;
 use landfall_simulator::powervm::{self, NovaLink};
+use landfall_simulator::powervs;
 
 use super::client::Client;
 use super::toy::{start, stepped};
@@ -37,7 +38,7 @@ fn every_effect_is_described() {
         effect.replace("[=BYTES]", "").replace("=FACTOR", "=2")
     });
     let words: Vec<_> = examples.map(|effect| format!("* * {effect}").parse::<Rule>().unwrap().effect.word()).collect();
-    assert_eq!(words.len(), 11, "{words:?}");
+    assert_eq!(words.len(), 12, "{words:?}");
 }
 
 #[derive(clap::Parser)]
@@ -58,9 +59,23 @@ struct PowervmFlags {
     _options: powervm::Options,
 }
 
+#[derive(clap::Parser)]
+struct PowervsFlags {
+    #[command(flatten)]
+    _options: powervs::Options,
+}
+
+#[test]
+fn every_kind_of_delay_is_described() {
+    let section = between(DOCS, "### How long things take", "### What hangs together")[0];
+    for kind in powervs::Kind::ALL {
+        assert!(section.contains(&format!("`{}`", kind.name())), "{}", kind.name());
+    }
+}
+
 #[test]
 fn every_option_is_described() {
-    let commands = [Flags::command(), PacketFlags::command(), PowervmFlags::command()];
+    let commands = [Flags::command(), PacketFlags::command(), PowervmFlags::command(), PowervsFlags::command()];
     let options: Vec<_> =
         commands.iter().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_long).collect();
     assert!(options.len() > 40, "{options:?}");

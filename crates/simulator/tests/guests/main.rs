@@ -16,5 +16,6 @@ mod kubectl;
 mod network;
 mod ovirt;
 mod power;
+mod powervs;
 mod refusals;
 mod rig;

@@ -15,14 +15,14 @@ const NOBODY: &str = "landfall-check";
 pub struct Question {
     /// The name.
     pub name: String,
-    /// `A`, `AAAA` or `PTR`.
+    /// `A`, `AAAA`, `PTR` or `SRV`.
     pub kind: &'static str,
 }
 
 /// What a name server said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Addresses or names, without a dot at the end.
+    /// Addresses or names, without a dot at the end; of services the port and the host: how often one is asked is the user's business.
     pub values: BTreeSet<String>,
     /// For how many seconds the resolver goes on saying so.
     pub ttl: Option<u32>,
@@ -46,14 +46,14 @@ pub fn questions(domain: &str, records: &[Record]) -> Vec<Question> {
     questions
 }
 
-/// What each question is to be answered with. Of services only the hosts are asked for.
+/// What each question is to be answered with.
 fn expected(records: &[Record]) -> BTreeMap<Question, BTreeSet<String>> {
     let mut expected: BTreeMap<Question, BTreeSet<String>> = BTreeMap::new();
     for record in records {
         let value = match &record.value {
             Value::Address(address) => address.to_string(),
             Value::Pointer(name) => name.clone(),
-            Value::Service { .. } => continue,
+            Value::Service { port, host } => format!("{port} {host}"),
         };
         let name = record.name.replacen('*', NOBODY, 1);
         expected.entry(Question { name, kind: record.value.kind() }).or_default().insert(value);
@@ -65,19 +65,21 @@ fn expected(records: &[Record]) -> BTreeMap<Question, BTreeSet<String>> {
 pub fn dns(domain: &str, records: &[Record], view: &DnsView) -> Vec<Finding> {
     let resolver = &view.resolver;
     if view.answers.is_empty() {
-        let hint = format!("is it a name server, and may this machine ask it? dig @{resolver} api.{domain}");
+        let (address, port) = resolver.rsplit_once(':').unwrap_or((resolver, "53"));
+        let address = address.trim_matches(['[', ']']);
+        let hint = format!("is it a name server, and may this machine ask it? dig @{address} -p {port} api.{domain}");
         return vec![Finding::problem(CHECK, format!("{resolver} does not answer"), hint)];
     }
     let mut findings = wildcards(domain, view);
-    // What a wildcard for the cluster's whole domain says is no answer of any name.
-    let swallowed = view.answers.iter().find(|(question, _)| question.name == format!("{NOBODY}.{domain}"));
-    let swallowed = swallowed.map(|(_, answer)| &answer.values).filter(|values| !values.is_empty());
     for (question, wanted) in expected(records) {
         let nothing = Answer::default();
         let answer = view.answers.get(&question).unwrap_or(&nothing);
         if answer.values == wanted {
             continue;
         }
+        // What a wildcard for the cluster's whole domain says is no answer of any name.
+        let nobody = Question { name: format!("{NOBODY}.{domain}"), kind: question.kind };
+        let swallowed = view.answers.get(&nobody).map(|answer| &answer.values).filter(|values| !values.is_empty());
         let seen = match &answer.values {
             values if values.is_empty() => format!("{resolver} knows no {} record of {}", question.kind, question.name),
             values => format!(
@@ -141,8 +143,12 @@ fn lines(question: &Question, wanted: &BTreeSet<String>) -> String {
         Some((NOBODY, parent)) => format!("*.{parent}"),
         _ => question.name.clone(),
     };
-    let dot = if question.kind == "PTR" { "." } else { "" };
-    let lines = wanted.iter().map(|value| format!("{name}. 300 IN {} {value}{dot}", question.kind));
+    let (before, dot) = match question.kind {
+        "PTR" => ("", "."),
+        "SRV" => ("0 10 ", "."),
+        _ => ("", ""),
+    };
+    let lines = wanted.iter().map(|value| format!("{name}. 300 IN {} {before}{value}{dot}", question.kind));
     lines.collect::<Vec<_>>().join("; ")
 }
 

@@ -15,6 +15,8 @@ pub enum Sight {
     Closed(String),
     /// Somebody listens, and nobody answers behind it.
     Listens,
+    /// Somebody answers whose certificate is not from this cluster.
+    Foreign,
     /// Somebody answers; for ports with a health check, with this status.
     Answers(Option<u16>),
 }
@@ -46,9 +48,23 @@ pub fn load_balancer(view: &PortView) -> Vec<Finding> {
         let lines = port.servers.iter().map(|(name, socket)| format!("server {name} {socket}{check}"));
         format!("backend {}: {}", port.name, lines.collect::<Vec<_>>().join("; "))
     };
-    let mut findings = Vec::new();
+    let strangers = back.iter().filter(|(_, _, sight)| *sight == Sight::Foreign);
+    let mut findings: Vec<Finding> = strangers
+        .map(|(name, socket, _)| {
+            Finding::problem(
+                CHECK,
+                format!("{socket}, which is to be {name}, answers with a certificate of another cluster"),
+                format!("find out who has the address of {name}, or give it another one in inventory.yml"),
+            )
+        })
+        .collect();
     for (socket, sight) in front {
         findings.push(match (sight, well.first()) {
+            (Sight::Foreign, _) => Finding::problem(
+                CHECK,
+                format!("{socket} answers with a certificate of another cluster: it leads to that one's machines"),
+                servers(),
+            ),
             (Sight::Closed(reason), _) => Finding::problem(
                 CHECK,
                 format!("{socket} ({}) does not take connections: {reason}", port.purpose),

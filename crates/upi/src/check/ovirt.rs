@@ -166,6 +166,8 @@ fn sizes(vm: &VmView, profile: &Profile) -> Vec<(&'static str, String, String)> 
         wrong.push(("MiB of memory", vm.memory_mib.to_string(), memory.to_string()));
     }
     if let (Some(sockets), Some(cores), Some(threads)) = (profile.sockets, profile.cores, profile.threads)
+        // The engine gives a pinned machine the topology of its host.
+        && !profile.resize_and_pin
         && (sockets, cores, threads) != vm.topology
     {
         let written = |(sockets, cores, threads): (u32, u32, u32)| format!("{sockets} × {cores} × {threads}");

@@ -48,10 +48,15 @@ fn subnet(inventory: &Inventory, id: usize, subnet: &Subnet, reserved: &[Reserva
         }
         Some(entry)
     });
-    json!({
+    let mut entry = json!({
         "id": id,
         "subnet": subnet.cidr.trunc(),
         "option-data": options,
         "reservations": reservations.collect::<Vec<_>>(),
-    })
+    });
+    let interface = &inventory.network.dhcp_interface;
+    if !v4 && !interface.is_empty() {
+        entry["interface"] = interface.as_str().into();
+    }
+    entry
 }

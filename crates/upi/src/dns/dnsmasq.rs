@@ -28,7 +28,10 @@ pub(super) fn configuration(cluster: &Cluster<'_>, records: &[Record]) -> String
                 }
                 addresses.entry(&record.name).or_default().push(address.to_string());
             }
-            Value::Service { port, host } => text.line(format_args!("srv-host={},{host},{port},0,10", record.name)),
+            Value::Service { port, host } => {
+                let (priority, weight) = (Value::PRIORITY, Value::WEIGHT);
+                text.line(format_args!("srv-host={},{host},{port},{priority},{weight}", record.name));
+            }
             Value::Pointer(_) => {}
         }
     }

@@ -38,6 +38,11 @@ pub enum Value {
 }
 
 impl Value {
+    /// All hosts of a service are asked alike.
+    pub const PRIORITY: u16 = 0;
+    /// As often as each other.
+    pub const WEIGHT: u16 = 10;
+
     /// The type of the record, as zone files spell it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -55,7 +60,7 @@ impl fmt::Display for Value {
         match self {
             Self::Address(address) => address.fmt(f),
             Self::Pointer(name) => write!(f, "{name}."),
-            Self::Service { port, host } => write!(f, "0 10 {port} {host}."),
+            Self::Service { port, host } => write!(f, "{} {} {port} {host}.", Self::PRIORITY, Self::WEIGHT),
         }
     }
 }

@@ -5,7 +5,7 @@ mod propose;
 mod render;
 mod validate;
 
-pub use profile::Profile;
+pub use profile::{Format, Profile};
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -69,6 +69,10 @@ pub struct Network {
     pub subnets: Vec<Subnet>,
     /// Name servers that the machines ask.
     pub name_servers: Vec<IpAddr>,
+    /// The interface of the DHCP server at which machines with IPv6 addresses are; empty if a relay is between them. Kea finds
+    /// the subnet of a machine by it, where other servers look at their own addresses.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub dhcp_interface: String,
     /// Whether machines have their addresses in their Ignition configs instead of asking a DHCP server.
     #[serde(default, rename = "static")]
     pub is_static: bool,
@@ -88,8 +92,18 @@ pub struct Subnet {
 pub struct Group {
     /// Its name in the engine.
     pub name: String,
+    /// Whether it is one that the engine has, and machines only join it: nothing else about it is the cluster's business.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
     /// Whether a machine must rather not start than share a host.
+    #[serde(default)]
     pub enforcing: bool,
+    /// Which group goes before others, from 0 to 5; without, the engine decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// What it is for, as the engine shows it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
     /// Its machines.
     pub machines: Vec<String>,
 }

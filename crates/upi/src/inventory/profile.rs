@@ -1,6 +1,9 @@
 //! Size and kind of machines, in the words of the Ansible collection.
 
-use landfall_config::{ResolvedPool, Size, ovirt::VmType};
+use landfall_config::{
+    ResolvedPool, Size,
+    ovirt::{AutoPinningPolicy, DiskFormat, VmType},
+};
 use serde::{Deserialize, Serialize};
 
 /// Memory of the bootstrap machine, which lives for minutes and holds one control plane.
@@ -39,6 +42,25 @@ pub struct Profile {
     /// Size of huge pages in KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hugepages: Option<u32>,
+    /// Whether machines get the topology of their host, less one core per socket, and are pinned to its processors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resize_and_pin: bool,
+    /// `raw` or `cow`: the format of disks that are independent of the template's. Without, that of the template.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_format: Option<Format>,
+    /// Whether such disks take up only what is written. Without, as in the template, or as goes with the format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_sparse: Option<bool>,
+}
+
+/// Format of a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Plain blocks.
+    Raw,
+    /// qcow2.
+    Cow,
 }
 
 impl Profile {
@@ -61,6 +83,12 @@ impl Profile {
             clone: pool.clone,
             high_availability,
             hugepages: pool.hugepages,
+            resize_and_pin: pool.auto_pinning_policy == AutoPinningPolicy::ResizeAndPin,
+            disk_format: pool.format.map(|format| match format {
+                DiskFormat::Raw => Format::Raw,
+                DiskFormat::Cow => Format::Cow,
+            }),
+            disk_sparse: pool.sparse,
         };
         match pool.size {
             Size::InstanceType(id) => Self { instance_type_id: Some(id.to_string()), ..nothing },
@@ -75,6 +103,14 @@ impl Profile {
         }
     }
 
+    /// Whether the Ansible collection can make disks of this kind: its raw ones are always allocated, and its qcow2 ones never.
+    pub(super) fn has_common_disks(&self) -> bool {
+        !matches!(
+            (self.disk_format, self.disk_sparse),
+            (Some(Format::Raw), Some(true)) | (Some(Format::Cow), Some(false))
+        )
+    }
+
     /// The profile of the bootstrap machine: like a master, but small and of the plain kind.
     pub(super) fn bootstrap(master: &Self) -> Self {
         Self {
@@ -87,6 +123,7 @@ impl Profile {
             kind: "server".to_owned(),
             high_availability: false,
             hugepages: None,
+            resize_and_pin: false,
             ..master.clone()
         }
     }

@@ -62,6 +62,7 @@ impl Inventory {
                 name: platform.ovirt_network_name.clone(),
                 vnic_profile_id: platform.vnic_profile_id.map(|id| id.to_string()).unwrap_or_default(),
                 name_servers: subnets.iter().map(|subnet| subnet.gateway).collect(),
+                dhcp_interface: dhcp_interface(&subnets).to_owned(),
                 subnets,
                 is_static: false,
             },
@@ -74,6 +75,11 @@ impl Inventory {
         inventory.validate()?;
         Ok(inventory)
     }
+}
+
+/// What most servers call their only interface.
+fn dhcp_interface(subnets: &[Subnet]) -> &'static str {
+    if subnets.iter().any(|subnet| subnet.cidr.addr().is_ipv6()) { "eth0" } else { "" }
 }
 
 fn require(config: &InstallConfig) -> Result<(), Error> {
@@ -116,35 +122,47 @@ fn profiles(config: &InstallConfig) -> BTreeMap<String, Profile> {
     profiles
 }
 
-/// The cluster's own groups with their members. Without a word of the user's they are not enforced: nobody has counted hosts.
+/// The groups with their members: those of the cluster's own, and those of the engine that a pool names. Without a word of the
+/// user's, none is enforced: nobody has counted hosts.
 fn groups(config: &InstallConfig, platform: &ovirt::Platform, inventory: &Inventory) -> Vec<Group> {
-    let built_in =
-        || [Role::Master, Role::Worker].map(|role| (ovirt::AffinityGroup::built_in_name(role).to_owned(), false));
-    let declared: Vec<(String, bool)> = match &platform.affinity_groups {
-        Some(groups) => groups.iter().map(|group| (group.name.clone(), group.enforcing == Some(true))).collect(),
-        None => built_in().into(),
+    let own = |group: &ovirt::AffinityGroup| Group {
+        name: format!("{}-{}", inventory.infra_id, group.name),
+        existing: false,
+        enforcing: group.enforcing == Some(true),
+        priority: Some(group.priority),
+        description: group.description.clone().unwrap_or_else(|| format!("keeps {} machines apart", group.name)),
+        machines: members(config, inventory, &group.name),
     };
-    let pools = std::iter::once((&config.control_plane, Role::Master))
-        .chain(config.compute.iter().map(|pool| (pool, Role::Worker)));
-    let pools: Vec<_> = pools.map(|(pool, role)| (&pool.name, config.ovirt_pool(pool, role).affinity_groups)).collect();
-    let members = |group: &str| {
-        let joins = |profile: &String| {
-            pools.iter().any(|(pool, groups)| *pool == profile && groups.iter().any(|name| name == group))
-        };
-        inventory
-            .machines
-            .iter()
-            .filter(|machine| joins(&machine.profile))
-            .map(|machine| machine.name.clone())
-            .collect()
-    };
-    declared
-        .into_iter()
-        .map(|(name, enforcing)| Group {
-            name: format!("{}-{name}", inventory.infra_id),
-            enforcing,
-            machines: members(&name),
+    let declared = platform.affinity_groups.clone().unwrap_or_else(ovirt::AffinityGroup::built_in);
+    let is_declared = |name: &str| declared.iter().any(|group| group.name == name);
+    let mut named: Vec<String> =
+        pools(config).flat_map(|(pool, role)| config.ovirt_pool(pool, role).affinity_groups).collect();
+    named.retain(|name| !is_declared(name));
+    named.sort_unstable();
+    named.dedup();
+    let existing = named.iter().map(|name| Group {
+        name: name.clone(),
+        existing: true,
+        enforcing: false,
+        priority: None,
+        description: String::new(),
+        machines: members(config, inventory, name),
+    });
+    declared.iter().map(own).chain(existing).filter(|group| !group.machines.is_empty()).collect()
+}
+
+fn pools(config: &InstallConfig) -> impl Iterator<Item = (&MachinePool, Role)> {
+    let masters = std::iter::once((&config.control_plane, Role::Master));
+    masters.chain(config.compute.iter().map(|pool| (pool, Role::Worker)))
+}
+
+/// The machines of the pools that name a group.
+fn members(config: &InstallConfig, inventory: &Inventory, group: &str) -> Vec<String> {
+    let joins = |profile: &str| {
+        pools(config).any(|(pool, role)| {
+            pool.name == profile && config.ovirt_pool(pool, role).affinity_groups.iter().any(|name| name == group)
         })
-        .filter(|group| !group.machines.is_empty())
-        .collect()
+    };
+    let machines = inventory.machines.iter().filter(|machine| joins(&machine.profile));
+    machines.map(|machine| machine.name.clone()).collect()
 }

@@ -1,6 +1,6 @@
 //! The text of an inventory, with a word on everything that is there to be edited.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Inventory;
 use crate::text::Text;
@@ -22,12 +22,21 @@ const COMMENTS: [(&str, &str); 11] = [
     ),
     (
         "network",
-        "Where machines are. subnets and name_servers go into the DHCP configurations. With static: true machines have their\n\
-         addresses in their Ignition configs, and no DHCP server is needed. vnic_profile_id may be empty: then the profile that\n\
-         is named like the network is used.",
+        "Where machines are. subnets and name_servers go into the DHCP configurations; with IPv6, dhcp_interface is where Kea has the\n\
+         machines. With static: true machines have their addresses in their Ignition configs, and no DHCP server is needed.\n\
+         vnic_profile_id may be empty: then the profile that is named like the network is used.",
     ),
-    ("profiles", "Sizes and kinds of machines. Either the numbers, or instance_type_id."),
-    ("affinity_groups", "Groups that keep machines on different hosts; enforcing ones rather do not start a machine."),
+    (
+        "profiles",
+        "Sizes and kinds of machines. Either the numbers, or instance_type_id. Optional: hugepages (KiB), resize_and_pin (true for\n\
+         the topology of the host, pinned to its processors), and with clone disk_format (raw or cow) and disk_sparse, which are\n\
+         those of the template otherwise.",
+    ),
+    (
+        "affinity_groups",
+        "Groups that keep machines on different hosts; enforcing ones rather do not start a machine. With existing: true, machines\n\
+         join a group that the engine has, and nothing else of it changes.",
+    ),
     (
         "machines",
         "The machines, with the addresses that DHCP and DNS give them. A mac is optional: without, the engine chooses one, and\n\
@@ -41,6 +50,9 @@ const COMMENTS: [(&str, &str); 11] = [
          - {name: lb-2, addresses: [192.168.10.4], interface: eth0}",
     ),
 ];
+
+/// Longer lines are broken: nobody reads them, and ansible-lint does not like them.
+const LONG: usize = 130;
 
 const HEAD: &str = "\
 # The machines of the cluster and what they are made of, filled in from install-config.yaml. This file is yours: edit it, and run
@@ -78,7 +90,10 @@ impl Inventory {
 fn part(key: &str, value: &Value) -> String {
     match value {
         Value::Array(entries) if !entries.is_empty() => {
-            let lines = entries.iter().map(|entry| format!("      - {}\n", flow(entry)));
+            let lines = entries.iter().map(|entry| match (flow(entry), entry) {
+                (line, Value::Object(fields)) if line.len() > LONG => in_lines(fields),
+                (line, _) => format!("      - {line}\n"),
+            });
             format!("    {key}:\n{}", lines.collect::<String>())
         }
         Value::Object(fields) if fields.values().all(|field| !field.is_object()) => {
@@ -95,6 +110,21 @@ fn part(key: &str, value: &Value) -> String {
         }
         other => format!("    {key}: {}\n", flow(other)),
     }
+}
+
+/// An entry of a list that is too long for a line: a line for each field, and for each part of a field that is a list.
+fn in_lines(fields: &Map<String, Value>) -> String {
+    let field = |(number, (name, field)): (usize, (&String, &Value))| {
+        let dash = if number == 0 { "-" } else { " " };
+        match field {
+            Value::Array(parts) if !parts.is_empty() => {
+                let parts = parts.iter().map(|part| format!("          - {}\n", flow(part)));
+                format!("      {dash} {name}:\n{}", parts.collect::<String>())
+            }
+            other => format!("      {dash} {name}: {}\n", flow(other)),
+        }
+    };
+    fields.iter().enumerate().map(field).collect()
 }
 
 /// A value on one line: JSON, which is YAML too, with the spaces and without the quotes that people would leave out.

@@ -50,6 +50,9 @@ impl Inventory {
                 return wrong(format!("gateway {} is not in {}", subnet.gateway, subnet.cidr));
             }
         }
+        if let Some((name, _)) = self.profiles.iter().find(|(_, profile)| !profile.has_common_disks()) {
+            return Err(Error::Disks { profile: name.clone() });
+        }
         for group in &self.affinity_groups {
             if let Some(name) = group.machines.iter().find(|name| !names.contains(name.as_str())) {
                 return wrong(format!("affinity group {} names {name}, which is not among the machines", group.name));

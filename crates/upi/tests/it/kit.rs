@@ -2,7 +2,9 @@
 
 use crate::scene::{Scene, Stack, config, configs};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use landfall_upi::{Error, IgnitionKind, Inventory, Made, kit, records, reservations};
+use landfall_assets::Cluster;
+use landfall_config::ovirt::{AffinityGroup, AutoPinningPolicy, DiskFormat, MachinePool};
+use landfall_upi::{Error, Format, Group, IgnitionKind, Inventory, Made, kit, records, reservations};
 
 fn text(scene: &Scene, path: &str) -> String {
     let kit = scene.kit();
@@ -12,8 +14,9 @@ fn text(scene: &Scene, path: &str) -> String {
 
 #[test]
 fn the_inventory_comes_back_as_it_was_written() {
-    for stack in [Stack::Four, Stack::Dual] {
-        let scene = Scene::new(3, 2, stack);
+    for (workers, stack) in [(2, Stack::Four), (2, Stack::Dual), (50, Stack::Four)] {
+        let scene = Scene::new(3, workers, stack);
+        assert!(scene.inventory.render().lines().all(|line| line.len() <= 150));
         assert_eq!(Inventory::parse(scene.inventory.render().as_bytes()).unwrap(), scene.inventory);
     }
     insta::assert_snapshot!("inventory", Scene::new(3, 2, Stack::Four).inventory.render());
@@ -183,4 +186,75 @@ fn an_inventory_that_contradicts_itself_is_refused() {
     other.infra_id = "other-abcde".to_owned();
     let error = kit(&scene.cluster(), &other, &scene.made, &configs()).unwrap_err();
     assert!(error.to_string().contains("it is that of cluster other-abcde"));
+}
+
+/// What the install-config says about machines is in the inventory, to the last field.
+#[test]
+fn every_setting_of_a_pool_reaches_the_inventory() {
+    let mut config = config(1, 1, Stack::Four);
+    let landfall_config::Platform::Ovirt(platform) = &mut config.platform else { panic!("it is on oVirt") };
+    platform.affinity_groups = Some(vec![AffinityGroup {
+        name: "apart".to_owned(),
+        priority: 4,
+        description: Some("mine".to_owned()),
+        enforcing: Some(true),
+    }]);
+    config.control_plane.platform.ovirt = Some(MachinePool {
+        auto_pinning_policy: Some(AutoPinningPolicy::ResizeAndPin),
+        hugepages: Some(2048),
+        format: Some(DiskFormat::Raw),
+        sparse: Some(false),
+        affinity_groups_names: Some(vec!["apart".to_owned(), "racks".to_owned()]),
+        ..MachinePool::default()
+    });
+    let infra_id = "demo-x7k2p".parse().unwrap();
+    let inventory = Inventory::propose(&Cluster { config: &config, infra_id: &infra_id }).unwrap();
+    let master = &inventory.profiles["master"];
+    assert!(master.resize_and_pin && master.hugepages == Some(2048));
+    assert_eq!((master.disk_format, master.disk_sparse), (Some(Format::Raw), Some(false)));
+    let worker = &inventory.profiles["worker"];
+    assert_eq!((worker.resize_and_pin, worker.disk_format, worker.disk_sparse), (false, None, None));
+    assert!(!inventory.profiles["bootstrap"].resize_and_pin);
+    let group = |name: &str, existing, enforcing, priority, description: &str| Group {
+        name: name.to_owned(),
+        existing,
+        enforcing,
+        priority,
+        description: description.to_owned(),
+        machines: vec!["demo-x7k2p-master-0".to_owned()],
+    };
+    // Workers are in the built-in group of their role, which the user's list leaves out: so it is one of the engine's.
+    let expected = [group("demo-x7k2p-apart", false, true, Some(4), "mine"), group("racks", true, false, None, "")];
+    let (own, others): (Vec<_>, Vec<_>) =
+        inventory.affinity_groups.iter().cloned().partition(|group| group.machines[0].contains("master"));
+    assert_eq!(own, expected, "{others:?}");
+    assert_eq!(Inventory::parse(inventory.render().as_bytes()).unwrap(), inventory);
+}
+
+#[test]
+fn disks_that_the_playbooks_cannot_make_are_refused() {
+    for (format, sparse, refused) in
+        [("raw", true, true), ("cow", false, true), ("raw", false, false), ("cow", true, false)]
+    {
+        let text = Scene::new(1, 0, Stack::Four).inventory.render();
+        let changed = text.replacen(
+            "os_disk_gib:",
+            &format!("disk_format: {format}\n        disk_sparse: {sparse}\n        os_disk_gib:"),
+            1,
+        );
+        let parsed = Inventory::parse(changed.as_bytes());
+        assert_eq!(matches!(parsed, Err(Error::Disks { .. })), refused, "{format} {sparse}: {parsed:?}");
+    }
+}
+
+/// `DHCPv6` servers find reservations by hardware addresses, so machines must send theirs; only with IPv6, and only with DHCP.
+#[test]
+fn machines_tell_dhcpv6_servers_their_hardware_addresses() {
+    let has = |stack, is_static: bool| {
+        let mut scene = Scene::new(1, 0, stack);
+        scene.inventory.network.is_static = is_static;
+        scene.inventory.ignition = IgnitionKind::Full;
+        text(&scene, "upi/ignition/demo-x7k2p-master-0.ign").contains("90-landfall-duid.conf")
+    };
+    assert!(has(Stack::Dual, false) && !has(Stack::Dual, true) && !has(Stack::Four, false));
 }

@@ -5,6 +5,8 @@ mod machines;
 mod names;
 mod networking;
 mod packet;
+mod powervm;
+mod powervs;
 mod public_dns;
 mod shapes;
 mod software;

@@ -182,7 +182,7 @@ fn public_dns() {
     let rfc2136 =
         |rest: &str| format!("dns={{rfc2136: {{server: ns1.example.com, keyName: landfall, keyFile: /k{rest}}}}}");
     refused(&[
-        ("dns={}", "dns", "must name one of: rfc2136, route53, cloudflare, manual"),
+        ("dns={}", "dns", "must name one of: rfc2136, route53, cloudflare, cis, dnsServices, manual"),
         ("dns={manual: {}, route53: {}}", "dns", "must name exactly one of"),
         ("dns={bind: {}}", "dns.bind", "is not known"),
         (&rfc2136(", ttl: 5"), "dns.rfc2136.ttl", "from 60 to 86400 seconds"),

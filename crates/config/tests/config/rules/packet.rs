@@ -41,6 +41,21 @@ fn every_rule_with_something_that_breaks_it() {
         ("platform.packet.metros=[Dallas]", "platform.packet.metros[0]", "must be the code of a place"),
         ("platform.packet.metros=[da, da]", "platform.packet.metros[1]", "must be unique"),
         ("platform.packet.assetHost={url: 'http://assets.example.com'}", "platform.packet.assetHost.url", "https://"),
+        (
+            "platform.packet.assetHost={bucket: {name: Assets}}",
+            "platform.packet.assetHost.bucket.name",
+            "lower case letters",
+        ),
+        (
+            "platform.packet.assetHost={bucket: {name: assets, endpoint: 'http://s3.example.com'}}",
+            "platform.packet.assetHost.bucket.endpoint",
+            "https://",
+        ),
+        (
+            "platform.packet.assetHost={bucket: {name: assets, linkMinutes: 20000}}",
+            "platform.packet.assetHost.bucket.linkMinutes",
+            "from 10 to 10080",
+        ),
         ("platform.packet.ingressAddress='2001:db8::1'", "platform.packet.ingressAddress", "must be an IPv4 address"),
         ("platform.packet.ingressAddress=127.66.1.0", "platform.packet.ingressAddress", "must differ"),
         ("platform.packet.endpoint=anycast", "platform.packet.endpoint", "must be"),
@@ -61,6 +76,24 @@ fn every_rule_with_something_that_breaks_it() {
         let told = problems.iter().any(|problem| problem.path == path && problem.rule.contains(fragment));
         assert!(told, "{assignment}: {problems:?}");
     }
+}
+
+#[test]
+fn a_manager_of_services_needs_a_project_and_a_session_of_its_own() {
+    let manager = "platform.packet.cloudControllerManager={}";
+    assert!(parse_tree(changed(&[manager])).is_ok());
+    let bgp = problems_of(changed(&[manager, "platform.packet.endpoint=bgp"]));
+    assert!(bgp.iter().any(|problem| problem.path == "platform.packet.cloudControllerManager.services"), "{bgp:?}");
+    let quiet = "platform.packet.cloudControllerManager={services: none}";
+    assert!(parse_tree(changed(&[quiet, "platform.packet.endpoint=bgp"])).is_ok());
+    let new = problems_of(changed(&[manager, "platform.packet.project=", "platform.packet.newProject={}"]));
+    assert!(new.iter().any(|problem| problem.path == "platform.packet.cloudControllerManager"), "{new:?}");
+}
+
+#[test]
+fn keys_that_are_not_there_cannot_be_added() {
+    let problems = problems_of(changed(&["platform.packet.projectSshKeys=true", "sshKey="]));
+    assert!(problems.iter().any(|problem| problem.path == "platform.packet.projectSshKeys"), "{problems:?}");
 }
 
 #[test]

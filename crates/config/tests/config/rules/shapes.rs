@@ -6,8 +6,12 @@ use super::{refused, welcome};
 fn platforms() {
     refused(&[
         ("platform={}", "platform", "must name one of: ovirt"),
-        ("platform={ovrit: {}}", "platform.ovrit", "is not known; there is: ovirt, packet\n    did you mean 'ovirt'?"),
-        ("platform={aws: {region: x}}", "platform.aws", "is not known; there is: ovirt, packet"),
+        (
+            "platform={ovrit: {}}",
+            "platform.ovrit",
+            "is not known; there is: ovirt, packet, powervm, powervs\n    did you mean 'ovirt'?",
+        ),
+        ("platform={aws: {region: x}}", "platform.aws", "is not known; there is: ovirt, packet, powervm, powervs"),
         ("platform.none={}", "platform", "('ovirt, none') must name exactly one of: ovirt"),
         ("platform=ovirt", "platform", "must be a mapping, not text"),
         ("platform=", "platform", "is missing"),
@@ -55,7 +59,8 @@ fn unknown_fields_are_errors_with_a_guess() {
     refused(&[
         ("baseDomian=x", "baseDomian", "is not a known field"),
         ("Metadata.name=x", "Metadata", "is not a known field"),
-        ("api_vips=[192.0.2.5]", "api_vips", "did you mean 'platform.ovirt.api_vips'?"),
+        // Two platforms have it, so nobody can guess.
+        ("api_vips=[192.0.2.5]", "api_vips", "is not a known field"),
         ("machineNetwork=[]", "machineNetwork", "did you mean 'networking.machineNetwork'?"),
         ("platform.ovirt.storageDomain=x", "platform.ovirt.storageDomain", "is not a known field"),
         ("controlPlane.replica=3", "controlPlane.replica", "is not a known field"),

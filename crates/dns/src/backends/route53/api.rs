@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use landfall_platform::{Environment, ErrorClass};
-use landfall_wire::{Client, Limits, Method, Reply, Request, Trust};
+use landfall_wire::{
+    Client, Limits, Method, Reply, Request, Trust,
+    aws::{self, Call, Credentials, Scope},
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use super::{
-    credentials::Credentials,
-    document::{Action, HostedZone, WireSet, bare_id, change_request, unescaped},
-    signature::{self, Call},
-};
+use super::document::{Action, HostedZone, WireSet, bare_id, change_request, unescaped};
 use crate::{Error, Name, RecordSet};
 
 const ENDPOINT: &str = "https://route53.amazonaws.com";
+/// Route 53 is one service for the whole world, and its signatures name this region.
+const SCOPE: Scope<'static> = Scope { region: "us-east-1", service: "route53" };
 const VERSION: &str = "2013-04-01";
 /// A batch usually reaches all name servers within a minute.
 const SYNC_INTERVAL: Duration = Duration::from_secs(2);
@@ -150,7 +151,9 @@ impl Api {
             service: "Route 53".to_owned(),
             source: Box::new(source),
         })?;
-        Ok(Self { client, endpoint, credentials: Credentials::find(environment)? })
+        let credentials = Credentials::find(environment);
+        let credentials = credentials.map_err(|error| Error::NoCredentials { reason: error.to_string() })?;
+        Ok(Self { client, endpoint, credentials })
     }
 
     pub(super) fn service(&self) -> String {
@@ -245,10 +248,11 @@ impl Api {
     ) -> Result<T, Error> {
         let mut url = self.endpoint.clone();
         url.set_path(&format!("/{VERSION}/{path}"));
-        let query = signature::query(query);
+        let query = aws::query(query);
         url.set_query((!query.is_empty()).then_some(&query));
-        let call = Call { method: method.as_str(), url: &url, body, at: Timestamp::now() };
-        let signed = signature::sign(&call, &self.credentials);
+        let call =
+            Call { method: method.as_str(), url: &url, body: body.as_bytes(), at: Timestamp::now(), scope: SCOPE };
+        let signed = aws::sign(&call, &self.credentials);
         let request = if method == Method::POST {
             Request::post(url, body.to_owned().into()).header("content-type", "text/xml")
         } else {

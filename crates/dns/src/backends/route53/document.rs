@@ -123,6 +123,7 @@ impl WireSet {
                 Type::Aaaa => Data::Aaaa(text.parse().ok()?),
                 Type::Cname => Data::Cname(text.parse().ok()?),
                 Type::Ptr => Data::Ptr(text.parse().ok()?),
+                Type::Srv => Data::Srv(text.parse().ok()?),
                 Type::Txt => Data::Txt(unquoted(text)),
             })
         };

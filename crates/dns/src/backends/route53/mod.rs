@@ -6,9 +6,7 @@
 //! takes a mark away, nobody else can have got the name in between.
 
 mod api;
-mod credentials;
 mod document;
-mod signature;
 
 use async_trait::async_trait;
 use landfall_config::Route53 as Section;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use clap::Args;
 use landfall_dns::is_dns;
-use landfall_engine::{Journal, Options, RetryPolicy, Snapshot, State, apply, retire};
-use landfall_platform::{FileSet, InfraId};
+use landfall_engine::{Journal, Options, Plan, RetryPolicy, Snapshot, State, apply, retire};
+use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
 use super::{Derive, summary};
 use crate::{
     cluster::{
-        Binder, Boot, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, api as waiting_api,
+        Binder, Boot, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, Wait, api as waiting_api,
         preflight, require_credentials, site,
     },
     commands::nodes::Nodes,
@@ -67,7 +67,9 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let infra_id = infra_id.ok_or_else(|| anyhow::anyhow!("the cluster has no infra id"))?;
     let (config, root) = (&source.config, locked.dir().root());
     let runtime = tokio::runtime::Runtime::new()?;
-    let boot = runtime.block_on(Boot::prepare(config, root, ignition(&derived), args.asset_listen.as_deref()))?;
+    let (listen, environment) = (args.asset_listen.as_deref(), &context.environment);
+    let boot = Boot::prepare(config, &infra_id, root, ignition(&derived), listen, environment);
+    let boot = runtime.block_on(boot)?;
     let site = site(config.platform.name(), root, &context.environment, &infra_id, &boot, Some(config))?;
     let dir = locked.dir();
     let installation =
@@ -133,7 +135,9 @@ impl Installation<'_> {
         };
 
         let plans = Plans::new(config, self.infra_id, &facts, self.site.public_dns(config).as_ref())?;
-        if !is_pivoted(&before, self.site) {
+        let is_pivoted = is_pivoted(&before, self.site);
+        self.boot.publish(!is_pivoted).await?;
+        if !is_pivoted {
             self.tell_records()?;
             let applied = apply(&plans.bootstrap, &bind, &journal, &options).await.map_err(ClusterError::from);
             if let Err(ClusterError::Bootstrap(_)) = &applied {
@@ -142,15 +146,48 @@ impl Installation<'_> {
             applied?;
         }
         self.progress.say("the bootstrap machine has done its work");
-        retire(std::slice::from_ref(&self.site.bootstrap), &bind, &journal, &options)
-            .await
-            .map_err(ClusterError::Retirement)?;
-        self.boot.forget_secrets();
-        apply(&plans.last, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+        let retired: Vec<_> = std::iter::once(&self.site.bootstrap).chain(&self.site.temporary).cloned().collect();
+        retire(&retired, &bind, &journal, &options).await.map_err(ClusterError::Retirement)?;
+        if let Some(duty) = self.boot.forget_secrets().await? {
+            self.progress.say(&duty);
+        }
+        let lost = self.lost(&plans.last, &journal.snapshot().await.map_err(Error::Journal)?).await?;
+        retire(&lost, &bind, &journal, &options).await.map_err(ClusterError::Retirement)?;
+        let done = apply(&plans.last, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+        if let Some(dns) = self.site.public_dns(config) {
+            let named = plans.with_names(config, &dns, &done)?;
+            apply(&named, &bind, &journal, &options).await.map_err(ClusterError::from)?;
+        }
+        self.boot.withdraw().await?;
 
         // By now it is known where the API is, if it was not before.
         let nodes = waiting_api(self.dir, config)?.nodes().await?;
         self.tell(&nodes)
+    }
+
+    /// Steps that are to be done anew, because their machine was taken away (a spot instance, for example) before the cluster
+    /// was ready, and those that lead addresses to it. Afterwards machines are the machine controller's matter.
+    async fn lost(&self, plan: &Plan, snapshot: &Snapshot) -> anyhow::Result<Vec<StepId>> {
+        let is_done = |id: &StepId| snapshot.entry(id).is_some_and(|entry| entry.state == State::Done);
+        if is_done(&Wait::all_nodes(&self.source.config).step()) {
+            return Ok(Vec::new());
+        }
+        let there = self.site.machines.list().await?;
+        let is_lost = |id: &StepId| {
+            let suffix = id.as_str().strip_prefix("vm/").filter(|_| is_done(id));
+            suffix.is_some_and(|suffix| {
+                let name = format!("{}-{suffix}", self.infra_id);
+                there.iter().all(|machine| machine.name != name)
+            })
+        };
+        let lost: Vec<StepId> = plan.steps().map(|step| step.id.clone()).filter(is_lost).collect();
+        for step in &lost {
+            self.progress.say(&format!("{} is gone and is made again", step.as_str()));
+        }
+        let leads = |step: &&StepSpec| step.kind.as_str() == "led" && step.needs.iter().any(|need| lost.contains(need));
+        let led: Vec<StepId> =
+            plan.steps().filter(leads).map(|step| step.id.clone()).filter(|id| is_done(id)).collect();
+        Ok([led, lost].concat())
     }
 
     /// Records that the user makes.

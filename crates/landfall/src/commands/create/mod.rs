@@ -63,9 +63,10 @@ pub(crate) fn run(target: Target, args: &Derive, context: &Context) -> anyhow::R
     let printer = context.printer;
     let dir = WorkDir::open(&context.globals.dir)?;
     // Before anything is locked or made: an install-config that cannot be used leaves no trace.
-    let source = Source::read(&dir)?;
+    let mut source = Source::read(&dir)?;
     if target == Target::Kit {
         landfall_upi::Inventory::require(&source.config)?;
+        source = source.with_kit();
     }
     source.notices.iter().for_each(|notice| printer.warn(notice));
     let interrupt = context.interruptible()?;

@@ -43,8 +43,8 @@ pub(super) fn tell(printer: Printer, target: Target, derived: &Derived) {
     tell_files(printer, derived);
     if target == Target::Kit && manages_machines(derived) {
         printer.warn(
-            "the cluster will look after its machines by itself, and make workers that are missing; to do that yourself, \
-             delete the files of manifests/ with 'machine' in their names before the first machine boots, and run this again",
+            "the cluster will look after its machines by itself: it makes those that are missing and starts those that are off, \
+             because install-config.yaml says 'machines: managed'",
         );
     }
     printer.info(match target {

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use anyhow::Context as _;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use landfall_config::powervs::Service;
 use landfall_platform_ovirt::Credentials;
 use landfall_wire::{Client, Limits, Request};
 use secrecy::ExposeSecret as _;
@@ -38,6 +39,48 @@ impl Census {
                 all.retain(|one| one["management"] != true && one["state"] != "deprovisioning");
             }
             counted.push((kind, ids(&answer, member)));
+        }
+        Ok(Self(counted))
+    }
+
+    /// That of PowerVM servers.
+    pub(super) async fn of_servers(asker: &super::powervm::Asker) -> anyhow::Result<Self> {
+        let mut counted = Vec::new();
+        for (kind, feed, element) in [
+            ("partitions", "LogicalPartition?group=None", "PartitionName"),
+            ("logical units", "SharedStoragePool?group=None", "UnitName"),
+            ("mapped devices", "VirtualIOServer?group=ViosSCSIMapping", "BackingDeviceName"),
+        ] {
+            counted.push((kind, asker.texts(feed, element).await?));
+        }
+        counted.push(("media and virtual disks", asker.media().await?));
+        Ok(Self(counted))
+    }
+
+    /// That of an account at IBM Cloud.
+    pub(super) async fn of_cloud(asker: &super::powervs::Asker) -> anyhow::Result<Self> {
+        const VPC: &str = "version=2025-07-01&generation=2&limit=100";
+        let mut counted = Vec::new();
+        for (kind, service, path, member) in [
+            (
+                "workspaces and other services",
+                Service::ResourceController,
+                "/v2/resource_instances?limit=100".to_owned(),
+                "resources",
+            ),
+            ("VPCs", Service::Vpc, format!("/v1/vpcs?{VPC}"), "vpcs"),
+            ("subnets", Service::Vpc, format!("/v1/subnets?{VPC}"), "subnets"),
+            ("public gateways", Service::Vpc, format!("/v1/public_gateways?{VPC}"), "public_gateways"),
+            ("security groups", Service::Vpc, format!("/v1/security_groups?{VPC}"), "security_groups"),
+            ("load balancers", Service::Vpc, format!("/v1/load_balancers?{VPC}"), "load_balancers"),
+            (
+                "transit gateways",
+                Service::TransitGateway,
+                "/v1/transit_gateways?version=2025-07-01".to_owned(),
+                "transit_gateways",
+            ),
+        ] {
+            counted.push((kind, ids(&asker.get(service, &path).await?, member)));
         }
         Ok(Self(counted))
     }

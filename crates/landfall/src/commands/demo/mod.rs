@@ -3,6 +3,8 @@
 mod census;
 mod own_services;
 mod packet;
+mod powervm;
+mod powervs;
 mod runner;
 mod site;
 mod upi;
@@ -13,6 +15,10 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::packet::write_credentials as write_packet_credentials;
+pub(crate) use self::powervm::{
+    write_credentials as write_powervm_credentials, write_install_config as write_powervm_install_config,
+};
+pub(crate) use self::powervs::write_credentials as write_powervs_credentials;
 use self::{
     runner::Runner,
     site::{DemoSite, Infrastructure, Stage},
@@ -57,6 +63,10 @@ enum Tale {
     OvirtUpi,
     /// Landfall makes everything, on an account at Packet (Equinix Metal)
     Packet,
+    /// Landfall makes everything, on three PowerVM servers with NovaLink
+    Powervm,
+    /// Landfall makes everything, on an account at IBM Cloud (Power Virtual Server)
+    Powervs,
 }
 
 /// What the machines of a demonstration are.
@@ -82,12 +92,15 @@ pub(crate) fn run(args: &Demo, context: &Context) -> anyhow::Result<()> {
             Tale::Ovirt => (Stage::Ovirt, Infrastructure::Landfalls),
             Tale::OvirtUpi => (Stage::Ovirt, Infrastructure::Own { resolver: own_services::free_address()? }),
             Tale::Packet => (Stage::Packet, Infrastructure::Landfalls),
+            Tale::Powervm => (Stage::Powervm, Infrastructure::Landfalls),
+            Tale::Powervs => (Stage::Powervs, Infrastructure::Landfalls),
         };
         let site = DemoSite::start(stage, args.hosts, &args.time_scale, infrastructure).await?;
         let runner = |environment| Runner { printer: context.printer, environment, cancel: &cancel };
         let told = match infrastructure {
             Infrastructure::Landfalls => {
-                let runner = runner(vec![(site.credentials_variable(), site.credentials_file().into())]);
+                let credentials = (site.credentials_variable(), site.credentials_file().into());
+                let runner = runner(std::iter::once(credentials).chain(site.environment()).collect());
                 let story = Story { args, runner, site: &site, cancel: &cancel };
                 let told = story.tell().await;
                 if cancel.is_cancelled() {
@@ -149,10 +162,15 @@ impl Story<'_> {
     /// Leaves everything as it is until the user has seen enough.
     async fn keep(&self, dir: &Path) -> anyhow::Result<()> {
         self.runner.heading("Yours until Ctrl-C. In another terminal:");
-        let (vip, domain) = (self.site.api_vip(), "api.demo.example.com");
+        let domain = "api.demo.example.com";
+        // Where the platform chooses the address, its own name server knows it.
+        let kubectl = match self.site.api_vip() {
+            Some(vip) => format!("kubectl --server https://{vip}:6443 --tls-server-name {domain} get nodes"),
+            None => format!("landfall machines list --dir {}", dir.display()),
+        };
         self.runner.printer.info(format_args!(
             "export {}={}\nexport KUBECONFIG={}\nlandfall status --dir {dir}\n\
-             kubectl --server https://{vip}:6443 --tls-server-name {domain} get nodes\n\
+             {kubectl}\n\
              landfall destroy cluster --dir {dir}\n\
              the platform: {} (credentials are in the first file; faults, clock and consoles: {})",
             self.site.credentials_variable(),

@@ -15,6 +15,8 @@ use landfall_simulator::{
     core::Running,
     ovirt::{Engine, Options},
     packet::{Metal, Options as PacketOptions},
+    powervm::{NovaLink, Options as PowervmOptions},
+    powervs::{Cloud, Options as PowervsOptions},
 };
 use tempfile::TempDir;
 
@@ -22,8 +24,9 @@ use super::{
     Hosts,
     census::Census,
     packet::{self, Asker},
+    powervm, powervs,
 };
-use crate::commands::sim::{moved_address, write_credentials, write_install_config};
+use crate::commands::sim::{moved_address, programs, write_credentials, write_install_config};
 
 /// The second number of the example's network.
 const EXAMPLE_NETWORK: u8 = 66;
@@ -34,6 +37,8 @@ const API_VIP: u8 = 5;
 /// The install-config that fits, and what leads to the platform.
 const EXAMPLE: &str = "example.yaml";
 const CREDENTIALS: &str = "credentials.yaml";
+/// Where servers put the tokens of local users.
+const TOKENS: &str = "tokens";
 /// Ports of a cluster's virtual addresses.
 const PORTS: [u16; 2] = [6443, 22623];
 
@@ -41,7 +46,8 @@ const PORTS: [u16; 2] = [6443, 22623];
 pub(super) struct DemoSite {
     platform: Platform,
     home: TempDir,
-    api: IpAddr,
+    /// The address of the API, if it is known from the beginning.
+    api: Option<IpAddr>,
     _claim: Option<Claim>,
 }
 
@@ -52,12 +58,18 @@ pub(super) enum Stage {
     Ovirt,
     /// An account at Packet.
     Packet,
+    /// PowerVM servers.
+    Powervm,
+    /// An account at IBM Cloud.
+    Powervs,
 }
 
 /// What is simulated, once it runs.
 enum Platform {
     Ovirt(Running<Engine>),
     Packet(Running<Metal>),
+    Powervm(Running<NovaLink>),
+    Powervs(Running<Cloud>),
 }
 
 /// Whose DNS, DHCP and load balancer the machines use.
@@ -82,6 +94,18 @@ struct Flags {
 struct PacketFlags {
     #[command(flatten)]
     options: PacketOptions,
+}
+
+#[derive(clap::Parser)]
+struct PowervmFlags {
+    #[command(flatten)]
+    options: PowervmOptions,
+}
+
+#[derive(clap::Parser)]
+struct PowervsFlags {
+    #[command(flatten)]
+    options: PowervsOptions,
 }
 
 impl DemoSite {
@@ -112,19 +136,38 @@ impl DemoSite {
         let (example, credentials) = (home.path().join(EXAMPLE), home.path().join(CREDENTIALS));
         let (platform, api) = match stage {
             Stage::Ovirt => {
-                let Flags { options } = Flags::try_parse_from(flags)?;
+                let Flags { mut options } = Flags::try_parse_from(flags)?;
+                options.guests.programs = programs();
                 let engine = landfall_simulator::ovirt::start(&options).await?;
                 let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
                 write_install_config(&options.guests, &engine.ready(), &example)?;
                 write_credentials(&engine, &credentials)?;
-                (Platform::Ovirt(engine), moved_address(network, API_VIP).into())
+                (Platform::Ovirt(engine), Some(moved_address(network, API_VIP).into()))
             }
             Stage::Packet => {
-                let PacketFlags { options } = PacketFlags::try_parse_from(flags)?;
+                let PacketFlags { mut options } = PacketFlags::try_parse_from(flags)?;
+                options.guests.programs = programs();
                 let account = landfall_simulator::packet::start(&options).await?;
                 packet::write_credentials(&account, &credentials)?;
                 let api = packet::prepare(&account, &example).await?;
-                (Platform::Packet(account), api)
+                (Platform::Packet(account), Some(api))
+            }
+            Stage::Powervm => {
+                let PowervmFlags { mut options } = PowervmFlags::try_parse_from(flags)?;
+                options.guests.programs = programs();
+                options.token_dir = Some(home.path().join(TOKENS));
+                let servers = landfall_simulator::powervm::start(&options).await?;
+                let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
+                powervm::write_credentials(&servers, &credentials)?;
+                powervm::write_install_config(&servers, network, &example)?;
+                (Platform::Powervm(servers), Some(moved_address(network, API_VIP).into()))
+            }
+            Stage::Powervs => {
+                let PowervsFlags { options } = PowervsFlags::try_parse_from(flags)?;
+                let account = landfall_simulator::powervs::start(&options).await?;
+                powervs::write_credentials(&account, &credentials)?;
+                powervs::prepare(&example)?;
+                (Platform::Powervs(account), None)
             }
         };
         Ok(Self { platform, home, api, _claim: claim })
@@ -135,6 +178,8 @@ impl DemoSite {
         match &self.platform {
             Platform::Ovirt(_) => Census::take(&self.credentials()?).await,
             Platform::Packet(account) => Census::of_account(&Asker::new(account)?).await,
+            Platform::Powervm(servers) => Census::of_servers(&powervm::Asker::new(servers).await?).await,
+            Platform::Powervs(account) => Census::of_cloud(&powervs::Asker::new(account)?).await,
         }
     }
 
@@ -143,6 +188,8 @@ impl DemoSite {
         match &self.platform {
             Platform::Ovirt(_) => "An oVirt engine",
             Platform::Packet(_) => "An account at Packet",
+            Platform::Powervm(_) => "PowerVM servers",
+            Platform::Powervs(_) => "An account at IBM Cloud",
         }
     }
 
@@ -151,6 +198,16 @@ impl DemoSite {
         match &self.platform {
             Platform::Ovirt(_) => "OVIRT_CONFIG",
             Platform::Packet(_) => "PACKET_CONFIG",
+            Platform::Powervm(_) => "POWERVM_CONFIG",
+            Platform::Powervs(_) => "POWERVS_AUTH_FILEPATH",
+        }
+    }
+
+    /// Further environment variables of commands.
+    pub(super) fn environment(&self) -> Vec<(&'static str, OsString)> {
+        match &self.platform {
+            Platform::Ovirt(_) | Platform::Packet(_) | Platform::Powervm(_) => Vec::new(),
+            Platform::Powervs(account) => powervs::environment(account),
         }
     }
 
@@ -165,6 +222,8 @@ impl DemoSite {
         match &self.platform {
             Platform::Ovirt(engine) => format!("{}/ovirt-engine/api", engine.url()),
             Platform::Packet(account) => format!("{}/metal/v1", account.url()),
+            Platform::Powervm(servers) => servers.url().to_owned(),
+            Platform::Powervs(account) => account.url().to_owned(),
         }
     }
 
@@ -172,10 +231,12 @@ impl DemoSite {
         match &self.platform {
             Platform::Ovirt(engine) => engine.admin_url(),
             Platform::Packet(account) => account.admin_url(),
+            Platform::Powervm(servers) => servers.admin_url(),
+            Platform::Powervs(account) => account.admin_url(),
         }
     }
 
-    pub(super) fn api_vip(&self) -> IpAddr {
+    pub(super) fn api_vip(&self) -> Option<IpAddr> {
         self.api
     }
 
@@ -200,6 +261,8 @@ impl DemoSite {
         match self.platform {
             Platform::Ovirt(engine) => engine.stop().await,
             Platform::Packet(account) => account.stop().await,
+            Platform::Powervm(servers) => servers.stop().await,
+            Platform::Powervs(account) => account.stop().await,
         }
     }
 }

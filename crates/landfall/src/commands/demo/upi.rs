@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, net::SocketAddr, path::Path};
 
+use anyhow::Context as _;
 use landfall_platform_ovirt::Credentials;
 
 use super::{census::Census, own_services, runner::Runner, site::DemoSite};
@@ -47,7 +48,8 @@ impl UpiStory<'_> {
 
         runner.heading("Your name server and your load balancer: BIND and HAProxy, with the files of the kit");
         let _named = own_services::start_named(&kit, site.home(), self.resolver).await?;
-        let api = SocketAddr::new(site.api_vip(), API_PORT);
+        let vip = site.api_vip().context("the engine's network has no address for the API")?;
+        let api = SocketAddr::new(vip, API_PORT);
         let _haproxy = own_services::start_haproxy(&kit, site.home(), api).await?;
         runner.landfall(&["upi", "check"], &dir).await?;
 

@@ -15,6 +15,7 @@ use landfall_workdir::WorkDir;
 use crate::{
     cluster::{KUBECONFIG, providers},
     context::Context,
+    error::Error,
     stages::Source,
 };
 
@@ -62,6 +63,9 @@ impl Reach {
         // Without an install directory a kubeconfig and a namespace do as well.
         let dir = WorkDir::open(&context.globals.dir).ok();
         let config = dir.as_ref().and_then(|dir| Source::read(dir).ok()).map(|source| source.config);
+        if self.kubeconfig.is_none() && config.as_ref().is_some_and(|config| !config.manages_machines()) {
+            return Err(Error::MachinesOfUser.into());
+        }
         let access = if let Some(path) = &self.kubeconfig {
             let text = std::fs::read_to_string(path);
             Access::Kubeconfig(text.with_context(|| format!("cannot read {}", path.display()))?, None)

@@ -15,8 +15,8 @@ const EXAMPLE_NETWORK: (&str, &str) = ("127.66.0.0/16", "127.66.0.");
 /// Writes the example for the machines that a simulator with these options makes, and which `ready` describes.
 pub(crate) fn write_install_config(options: &Options, ready: &Value, path: &Path) -> anyhow::Result<()> {
     let text = match options.kind {
-        Kind::Light | Kind::Plain => moved(options.network),
-        Kind::Real => moved(options.real.network) + &downloads(&ready["hosts"])?,
+        Kind::Light | Kind::Plain => moved_text(EXAMPLE, options.network),
+        Kind::Real => moved_text(EXAMPLE, options.real.network) + &downloads(&ready["hosts"])?,
     };
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -26,12 +26,12 @@ pub(crate) fn moved_address(network: Ipv4Net, last: u8) -> std::net::Ipv4Addr {
     std::net::Ipv4Addr::from(u32::from(network.network()) + u32::from(last))
 }
 
-/// The example in another network.
-fn moved(network: Ipv4Net) -> String {
+/// An example in another network.
+pub(crate) fn moved_text(example: &str, network: Ipv4Net) -> String {
     let (range, beginning) = EXAMPLE_NETWORK;
     let first = network.network().to_string();
     let own = first.rsplit_once('.').map_or(first.as_str(), |(beginning, _)| beginning);
-    EXAMPLE.replace(range, &network.to_string()).replace(beginning, &format!("{own}."))
+    example.replace(range, &network.to_string()).replace(beginning, &format!("{own}."))
 }
 
 /// Where machines that reach nothing but the simulator get their programs from.
@@ -64,12 +64,12 @@ mod tests {
     #[test]
     fn the_example_moves_as_a_whole() {
         let network: Ipv4Net = "198.51.100.0/24".parse().unwrap();
-        let text = moved(network);
+        let text = moved_text(EXAMPLE, network);
         for line in ["- cidr: 198.51.100.0/24", "- 198.51.100.5", "- 198.51.100.6"] {
             assert!(text.contains(line), "{text}");
         }
         assert!(!text.contains("127."), "{text}");
-        assert_eq!(moved("127.66.0.0/16".parse().unwrap()), EXAMPLE);
+        assert_eq!(moved_text(EXAMPLE, "127.66.0.0/16".parse().unwrap()), EXAMPLE);
         assert_eq!(moved_address(network, 5).to_string(), "198.51.100.5");
     }
 }

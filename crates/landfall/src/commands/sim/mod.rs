@@ -1,6 +1,7 @@
 //! `landfall sim`: platforms to practise on and to test against.
 
 mod install_config;
+mod pods;
 
 use std::{
     fs::OpenOptions,
@@ -14,10 +15,11 @@ use clap::{Args, Subcommand};
 use landfall_simulator::{
     cloudflare,
     core::{Running, Simulation},
-    ovirt, packet, powervm,
+    ovirt, packet, powervm, powervs,
 };
 
-pub(crate) use install_config::{moved_address, write_install_config};
+pub(crate) use install_config::{moved_address, moved_text, write_install_config};
+pub(crate) use pods::programs;
 
 /// Run a simulated platform until it is stopped.
 #[derive(Debug, Subcommand)]
@@ -28,6 +30,8 @@ pub(crate) enum Sim {
     Packet(Box<Packet>),
     /// PowerVM servers with NovaLink; when they are ready it prints one line of JSON with what a client needs
     Powervm(Box<Powervm>),
+    /// IBM Cloud with Power Virtual Server; when it is ready it prints one line of JSON with its URLs and an API key
+    Powervs(Box<Powervs>),
     /// Cloudflare's DNS; when it is ready it prints one line of JSON with its URL and token
     Cloudflare(Box<Cloudflare>),
 }
@@ -56,8 +60,32 @@ pub(crate) struct Packet {
 #[derive(Args, Debug)]
 #[group(id = "sim-powervm")]
 pub(crate) struct Powervm {
+    /// Write the servers' addresses and credentials to a file.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Write the servers' addresses and credentials to this file, for POWERVM_CONFIG"
+    )]
+    credentials: Option<PathBuf>,
+
+    /// Write an install-config that fits.
+    #[arg(long, value_name = "FILE", help = "Write an install-config for the simulator's machines to this file")]
+    install_config: Option<PathBuf>,
+
     #[command(flatten)]
     options: powervm::Options,
+}
+
+/// Flags of `sim powervs`.
+#[derive(Args, Debug)]
+#[group(id = "sim-powervs")]
+pub(crate) struct Powervs {
+    /// Write the API key to a file.
+    #[arg(long, value_name = "FILE", help = "Write API key, zone and region to this file, for POWERVS_AUTH_FILEPATH")]
+    credentials: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: powervs::Options,
 }
 
 /// Flags of `sim ovirt`.
@@ -86,7 +114,9 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
     runtime.block_on(async {
         match sim {
             Sim::Ovirt(args) => {
-                let running = ovirt::start(&args.options).await.context("cannot start the simulated oVirt engine")?;
+                let mut options = args.options.clone();
+                options.guests.programs = programs();
+                let running = ovirt::start(&options).await.context("cannot start the simulated oVirt engine")?;
                 if let Some(path) = &args.credentials {
                     write_credentials(&running, path)?;
                 }
@@ -96,14 +126,32 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
                 serve(running).await
             }
             Sim::Packet(args) => {
-                let running = packet::start(&args.options).await.context("cannot start the simulated Packet")?;
+                let mut options = args.options.clone();
+                options.guests.programs = programs();
+                let running = packet::start(&options).await.context("cannot start the simulated Packet")?;
                 if let Some(path) = &args.credentials {
                     super::demo::write_packet_credentials(&running, path)?;
                 }
                 serve(running).await
             }
             Sim::Powervm(args) => {
-                serve(powervm::start(&args.options).await.context("cannot start the simulated PowerVM servers")?).await
+                let mut options = args.options.clone();
+                options.guests.programs = programs();
+                let running = powervm::start(&options).await.context("cannot start the simulated PowerVM servers")?;
+                if let Some(path) = &args.credentials {
+                    super::demo::write_powervm_credentials(&running, path)?;
+                }
+                if let Some(path) = &args.install_config {
+                    super::demo::write_powervm_install_config(&running, args.options.guests.network, path)?;
+                }
+                serve(running).await
+            }
+            Sim::Powervs(args) => {
+                let running = powervs::start(&args.options).await.context("cannot start the simulated IBM Cloud")?;
+                if let Some(path) = &args.credentials {
+                    super::demo::write_powervs_credentials(&running, path)?;
+                }
+                serve(running).await
             }
             Sim::Cloudflare(args) => {
                 let running =

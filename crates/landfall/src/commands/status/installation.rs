@@ -4,11 +4,11 @@ use std::fmt;
 
 use jiff::Timestamp;
 use landfall_engine::{Entry, Snapshot, State, Timing};
-use landfall_platform::{ErrorClass, StepId};
+use landfall_platform::{ErrorClass, StepId, bootstrap_step};
 use landfall_workdir::Holder;
 use serde::Serialize;
 
-use crate::cluster::{Wait, bootstrap_step, is_wait};
+use crate::cluster::{Wait, is_wait, retired_steps};
 
 /// Where an installation stands.
 #[derive(Debug, Serialize)]
@@ -111,10 +111,10 @@ impl Phase {
     fn of(snapshot: &Snapshot) -> Self {
         let state = |id: &StepId| snapshot.entry(id).map(|entry| entry.state);
         let leaving = |state| matches!(state, State::Removing | State::RemoveFailed | State::Removed);
-        let bootstrap = bootstrap_step();
+        let (bootstrap, retired) = (bootstrap_step(), retired_steps());
         if snapshot.remaining().next().is_none() {
             Self::Destroyed
-        } else if snapshot.entries.iter().any(|entry| leaving(entry.state) && entry.spec.id != bootstrap) {
+        } else if snapshot.entries.iter().any(|entry| leaving(entry.state) && !retired.contains(&entry.spec.id)) {
             Self::Removal
         } else if state(&Wait::Nodes(0).step()) == Some(State::Done) {
             Self::Ready
@@ -280,12 +280,16 @@ mod tests {
     #[test]
     fn phases_follow_from_the_journal() {
         use State::{Done, Ensuring, RemoveFailed, Removed, Removing};
-        let cases: [(&[(&str, State)], Phase); 8] = [
+        let cases: [(&[(&str, State)], Phase); 9] = [
             (&[("tag", Done), ("vm/bootstrap", Ensuring)], Phase::Infrastructure),
             (&[("tag", Done), ("vm/bootstrap", Done), ("wait/api", Ensuring)], Phase::Bootstrap),
             (&[("tag", Done), ("vm/bootstrap", Removing), ("wait/api", Done)], Phase::Completion),
             (&[("tag", Done), ("vm/bootstrap", Removed), ("wait/nodes", Ensuring)], Phase::Completion),
             (&[("tag", Done), ("vm/bootstrap", Removed), ("wait/nodes", Done)], Phase::Ready),
+            (
+                &[("workspace", Done), ("object-storage", Removed), ("vm/bootstrap", Removed), ("wait/nodes", Done)],
+                Phase::Ready,
+            ),
             (&[("tag", Done), ("vm/master-0", Removing), ("wait/nodes", Removed)], Phase::Removal),
             (&[("tag", RemoveFailed), ("vm/master-0", Removed)], Phase::Removal),
             (&[("tag", Removed), ("vm/bootstrap", Removed)], Phase::Destroyed),

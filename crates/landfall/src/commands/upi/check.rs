@@ -13,7 +13,7 @@ use landfall_upi::{
 use landfall_workdir::WorkDir;
 use serde::Serialize;
 
-use super::{engine, names, ports};
+use super::{authority::Authority, engine, names, ports};
 use crate::{
     context::Context,
     error::Error,
@@ -35,9 +35,10 @@ pub(crate) struct Check {
     #[arg(long, value_name = "ADDRESS")]
     resolver: Vec<String>,
 
-    /// Configuration of your DHCP server, if it is not the one in upi/dhcp: ISC dhcpd's, Kea's or dnsmasq's
+    /// Configuration of your DHCP server, if it is not the one in upi/dhcp: ISC dhcpd's, Kea's or dnsmasq's; may be repeated,
+    /// as with a server for each family
     #[arg(long, value_name = "FILE")]
-    reservations: Option<PathBuf>,
+    reservations: Vec<PathBuf>,
 }
 
 /// What to check.
@@ -81,6 +82,7 @@ impl fmt::Display for Found {
 }
 
 pub(super) fn run(args: &Check, context: &Context) -> anyhow::Result<()> {
+    context.interruptible()?;
     let dir = WorkDir::open(&context.globals.dir)?;
     let source = Source::read(&dir)?;
     let no_kit = || Error::NoKit { path: dir.root().to_owned() };
@@ -118,13 +120,15 @@ impl Checker<'_> {
                 Err(error) => findings.push(Finding::problem(
                     "ovirt",
                     format!("the engine cannot be asked: {error:#}"),
-                    "check the credentials: OVIRT_CONFIG or ~/.ovirt/ovirt-config.yaml",
+                    "check address and credentials: OVIRT_URL, OVIRT_USERNAME, OVIRT_PASSWORD, OVIRT_CAFILE, or the file \
+                     that OVIRT_CONFIG names, or ~/.ovirt/ovirt-config.yaml",
                 )),
             }
         }
         if self.wants(What::Lb) {
             for port in Port::all(&self.cluster, &self.kit.inventory) {
-                findings.extend(check::load_balancer(&ports::look(port).await?));
+                let authority = Authority::of(&port, self.dir, &self.kit.inventory.cluster_domain);
+                findings.extend(check::load_balancer(&ports::look(port, authority.as_ref()).await?));
             }
         }
         Ok(findings)
@@ -155,8 +159,9 @@ impl Checker<'_> {
         let inventory = &self.kit.inventory;
         let mut findings = Vec::new();
         if self.wants(What::Dhcp) {
-            let (source, text) = self.reservations()?;
-            findings.extend(check::dhcp(inventory, &view.made(), &source, &reservations(&text)));
+            for (source, text) in self.reservations()? {
+                findings.extend(check::dhcp(inventory, &view.made(), &source, &reservations(&text)));
+            }
             findings.extend(check::dhcp_addresses(inventory, reported));
         }
         if self.wants(What::Ovirt) {
@@ -169,18 +174,25 @@ impl Checker<'_> {
         Ok(findings)
     }
 
-    /// The configuration of the DHCP server, and what to call it.
-    fn reservations(&self) -> anyhow::Result<(String, String)> {
-        if let Some(path) = &self.args.reservations {
-            let read = |source| Error::ReadInput { path: path.clone(), named_by: "--reservations", source };
-            return Ok((path.display().to_string(), std::fs::read_to_string(path).map_err(read)?));
+    /// The configurations of the DHCP servers, and what to call them.
+    fn reservations(&self) -> anyhow::Result<Vec<(String, String)>> {
+        if !self.args.reservations.is_empty() {
+            let read = |path: &PathBuf| {
+                let text = std::fs::read_to_string(path).map_err(|source| Error::ReadInput {
+                    path: path.clone(),
+                    named_by: "--reservations",
+                    source,
+                })?;
+                Ok((path.display().to_string(), text))
+            };
+            return self.args.reservations.iter().map(read).collect();
         }
         for path in RESERVATIONS {
             if let Some(file) = self.dir.read(path)? {
-                return Ok((path.to_owned(), String::from_utf8_lossy(&file.contents).into_owned()));
+                return Ok(vec![(path.to_owned(), String::from_utf8_lossy(&file.contents).into_owned())]);
             }
         }
-        Ok((RESERVATIONS[0].to_owned(), String::new()))
+        Ok(vec![(RESERVATIONS[0].to_owned(), String::new())])
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn look(
     environment: &Environment,
     inventory: &Inventory,
 ) -> anyhow::Result<(OvirtView, BTreeMap<String, Vec<IpAddr>>)> {
-    let credentials = CredentialsFile::locate(environment)?.read()?;
+    let credentials = CredentialsFile::locate(environment)?.read_under(environment)?;
     let client =
         Client::new(credentials.engine, &credentials.trust, Limits::default(), credentials.user, credentials.password)?;
     let template = client.template(&inventory.image.template).await?;

@@ -1,5 +1,6 @@
 //! `landfall upi`: for users with DNS, DHCP and load balancer of their own.
 
+mod authority;
 mod check;
 mod engine;
 mod names;
@@ -26,7 +27,7 @@ pub(crate) struct Create {
     #[command(flatten)]
     derive: create::Derive,
 
-    /// Also make the DNS records of cluster and machines, where the section `dns` of the install-config says
+    /// Also make the DNS records of the kit, where the section `dns` of the install-config says
     #[arg(long)]
     apply_dns: bool,
 }
@@ -35,7 +36,7 @@ pub(crate) fn run(command: &Upi, context: &Context) -> anyhow::Result<()> {
     match command {
         Upi::Create(args) => {
             create::run(Target::Kit, &args.derive, context)?;
-            if args.apply_dns { dns::apply_with_machines(context) } else { Ok(()) }
+            if args.apply_dns { dns::apply_kit(context) } else { Ok(()) }
         }
         Upi::Check(args) => check::run(args, context),
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     cluster::{Cluster, eventually, names},
-    worlds::{Trouble, World},
+    worlds::{LATE, Trouble, World},
 };
 
 pub(crate) async fn lost_replies_make_no_second_instance<W: World>() {
@@ -20,6 +20,67 @@ pub(crate) async fn lost_replies_make_no_second_instance<W: World>() {
     cluster.world.calm();
     cluster.nothing_left().await;
     controllers.stop().await.unwrap();
+}
+
+/// The request of a controller that was killed has its effect while its successor is at work.
+pub(crate) async fn late_creations_make_no_second_instance<W: World>() {
+    let cluster = Cluster::<W>::new().await;
+    cluster.world.trouble(Trouble::LateCreations);
+    let mut options = cluster.options();
+    options.pace.in_flight = 2 * LATE;
+    let controllers = cluster.run_with(options.clone());
+    cluster.machine("one", "worker", |_| ()).await;
+    asked_for(&cluster).await;
+    controllers.kill().await;
+    let controllers = cluster.run_with(options);
+    cluster.settled(1).await;
+    tokio::time::sleep(2 * LATE).await;
+    cluster.settled(1).await;
+    controllers.stop().await.unwrap();
+}
+
+/// A machine is deleted while the request that makes its instance is under way.
+pub(crate) async fn a_creation_on_its_way_leaves_nothing_behind<W: World>() {
+    let cluster = Cluster::<W>::new().await;
+    cluster.world.trouble(Trouble::LateCreations);
+    let mut options = cluster.options();
+    options.pace.in_flight = 2 * LATE;
+    let controllers = cluster.run_with(options);
+    let name = cluster.machine("one", "worker", |_| ()).await;
+    asked_for(&cluster).await;
+    cluster.delete(&name).await;
+    cluster.gone(&name).await;
+    tokio::time::sleep(2 * LATE).await;
+    cluster.world.calm();
+    cluster.nothing_left().await;
+    controllers.stop().await.unwrap();
+}
+
+/// And the controller that sent the request dies before it is answered.
+pub(crate) async fn a_creation_of_a_killed_controller_leaves_nothing_behind<W: World>() {
+    let cluster = Cluster::<W>::new().await;
+    cluster.world.trouble(Trouble::LateCreations);
+    let mut options = cluster.options();
+    options.pace.in_flight = 2 * LATE;
+    let controllers = cluster.run_with(options.clone());
+    let name = cluster.machine("one", "worker", |_| ()).await;
+    asked_for(&cluster).await;
+    controllers.kill().await;
+    cluster.delete(&name).await;
+    let controllers = cluster.run_with(options);
+    cluster.gone(&name).await;
+    tokio::time::sleep(2 * LATE).await;
+    cluster.world.calm();
+    cluster.nothing_left().await;
+    controllers.stop().await.unwrap();
+}
+
+/// Waits until a request for an instance has reached the platform.
+async fn asked_for<W: World>(cluster: &Cluster<W>) {
+    eventually("an instance is asked for", || async {
+        if cluster.world.creations() > 0 { Ok(()) } else { Err(format!("{:?}", cluster.list().await)) }
+    })
+    .await;
 }
 
 pub(crate) async fn what_can_never_be_is_marked_failed<W: World>() {

@@ -8,14 +8,11 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{cluster::Cluster, worlds::World};
 
-/// How many crashes are tried, each at another moment.
-const SEEDS: u64 = 100;
-
 /// Controllers are killed again and again while a set grows and shrinks. At the end objects and platform agree: no orphan, no double.
-pub(crate) async fn a_hundred_crashes<W: World>() {
+pub(crate) async fn crashes_at_many_moments<W: World>() {
     let first = Cluster::<W>::new().await;
     let (control_plane, world) = (Arc::clone(&first.control_plane), Arc::clone(&first.world));
-    stream::iter(0..SEEDS)
+    stream::iter(0..W::CRASHES)
         .map(|seed| {
             let (control_plane, world) = (Arc::clone(&control_plane), Arc::clone(&world));
             async move { one::<W>(&Cluster::beside(control_plane, world).await, seed).await }

@@ -106,6 +106,15 @@ pub(crate) async fn hooks_are_waited_for<W: World>() {
     cluster.phase(&name, Phase::Provisioned).await;
     cluster.delete(&name).await;
     cluster.phase(&name, Phase::Deleting).await;
+    eventually("it is told who holds it", || async {
+        let status = cluster.machines().get(&name).await.unwrap().status.unwrap();
+        let held = status.conditions.iter().find(|known| known.kind == "Terminable" && known.status == "False");
+        match held {
+            Some(held) if held.message == "held by backup of somebody" => Ok(()),
+            _ => Err(format!("{status:?}")),
+        }
+    })
+    .await;
     // A machine that was made after it shows that the controller had every occasion to go wrong.
     let other = cluster.machine("two", "worker", |_| ()).await;
     cluster.phase(&other, Phase::Provisioned).await;

@@ -11,6 +11,7 @@ pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod outages;
 pub(crate) mod sets;
+pub(crate) mod vitals;
 
 /// Puts a platform through all proofs.
 #[macro_export]
@@ -26,6 +27,9 @@ macro_rules! suite {
                 sets: policies_and_annotations_choose,
                 sets: orphans_are_adopted,
                 failures: lost_replies_make_no_second_instance,
+                failures: late_creations_make_no_second_instance,
+                failures: a_creation_on_its_way_leaves_nothing_behind,
+                failures: a_creation_of_a_killed_controller_leaves_nothing_behind,
                 failures: what_can_never_be_is_marked_failed,
                 failures: an_instance_that_vanished_is_replaced_by_a_check,
                 failures: new_credentials_are_taken_up,
@@ -43,7 +47,9 @@ macro_rules! suite {
                 approval: only_machines_get_certificates,
                 kubectl: columns_scale_and_delete,
                 kubectl: least_privilege_is_enough,
-                kills: a_hundred_crashes,
+                vitals: what_is_documented_is_served,
+                vitals: who_knows_nothing_is_not_ready,
+                kills: crashes_at_many_moments,
                 model: random_operations_settle,
             );
         }
@@ -52,7 +58,7 @@ macro_rules! suite {
         $(
             #[tokio::test(flavor = "multi_thread")]
             async fn $test() {
-                $crate::suite::$module::$test::<$world>().await;
+                $crate::cluster::in_time($crate::suite::$module::$test::<$world>()).await;
             }
         )*
     };

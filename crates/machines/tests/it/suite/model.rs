@@ -1,5 +1,7 @@
 //! Random operations, and what must hold once everything has settled.
 
+use std::time::Duration;
+
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -9,6 +11,9 @@ use crate::{
     cluster::{Cluster, eventually, names},
     worlds::{Trouble, World},
 };
+
+/// How long one case may take.
+const LIMIT: Duration = Duration::from_mins(3);
 
 /// What somebody does.
 #[derive(Clone, Debug)]
@@ -45,8 +50,8 @@ pub(crate) async fn random_operations_settle<W: World>() {
         let config = Config { cases, max_shrink_iters: 0, failure_persistence: None, ..Config::default() };
         TestRunner::new(config)
             .run(&proptest::collection::vec(operation(), 1..12), |operations| {
-                handle.block_on(case::<W>(&operations));
-                Ok(())
+                let limited = handle.block_on(async { tokio::time::timeout(LIMIT, case::<W>(&operations)).await });
+                limited.map_err(|_| TestCaseError::fail(format!("not done after {LIMIT:?}")))
             })
             .unwrap();
     })
@@ -90,7 +95,7 @@ async fn case<W: World>(operations: &[Operation]) {
             Operation::Trouble(true) => cluster.world.trouble(Trouble::LostReplies),
             Operation::Trouble(false) => cluster.world.calm(),
             Operation::Wait(milliseconds) => {
-                tokio::time::sleep(std::time::Duration::from_millis(u64::from(*milliseconds))).await;
+                tokio::time::sleep(Duration::from_millis(u64::from(*milliseconds))).await;
             }
         }
     }

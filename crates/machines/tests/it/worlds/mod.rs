@@ -2,8 +2,10 @@
 
 mod ovirt;
 mod packet;
+mod powervm;
+mod powervs;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use landfall_platform::{InfraId, MachineProvider};
@@ -11,12 +13,20 @@ use serde_json::Value;
 
 pub(crate) use ovirt::Ovirt;
 pub(crate) use packet::Packet;
+pub(crate) use powervm::Powervm;
+pub(crate) use powervs::Powervs;
 
 /// A simulated platform. Several tests share one, each with a cluster of its own.
 #[async_trait]
 pub(crate) trait World: Send + Sync + 'static {
     /// Its name, as the install-config spells it.
     const PLATFORM: &'static str;
+
+    /// How many crashes are tried, each at another moment.
+    const CRASHES: u64 = 100;
+
+    /// How many calls it takes to list all machines, however many there are.
+    const CALLS_PER_LISTING: u64 = 1;
 
     /// Starts the platform.
     async fn start() -> Self
@@ -60,6 +70,9 @@ pub(crate) trait World: Send + Sync + 'static {
     fn creations(&self) -> u64;
 }
 
+/// How late creations are, where they are late.
+pub(crate) const LATE: Duration = Duration::from_millis(1500);
+
 /// What goes wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
@@ -67,4 +80,6 @@ pub(crate) enum Trouble {
     LostReplies,
     /// Nothing is answered.
     Outage,
+    /// A request for an instance has its effect only after [`LATE`], whether or not whoever sent it still waits.
+    LateCreations,
 }

@@ -12,10 +12,10 @@ use landfall_simulator::{
 use landfall_wire::{Client, Limits, Request, Trust};
 use serde_json::{Value, json};
 
-use super::{Trouble, World};
+use super::{LATE, Trouble, World};
 
 /// Simulated seconds per second.
-const TIME_SCALE: &str = "2000";
+const TIME_SCALE: f64 = 2000.0;
 const PASSWORD: &str = "landfall";
 
 pub(crate) struct Ovirt {
@@ -60,8 +60,8 @@ impl World for Ovirt {
     async fn start() -> Self {
         // Ids are made from it, and clusters of several tests share the nodes of one API server.
         let seed = rand::random::<u32>().to_string();
-        let arguments =
-            ["sim", "--password", PASSWORD, "--time-scale", TIME_SCALE, "--guests", "plain", "--seed", &seed];
+        let scale = TIME_SCALE.to_string();
+        let arguments = ["sim", "--password", PASSWORD, "--time-scale", &scale, "--guests", "plain", "--seed", &seed];
         let Flags { options } = <Flags as clap::Parser>::parse_from(arguments);
         let engine = ovirt::start(&options).await.expect("the simulator starts");
         let client = Client::new(&Trust::Only(engine.ca_pem().unwrap().to_owned()), Limits::default()).unwrap();
@@ -134,8 +134,9 @@ impl World for Ovirt {
 
     fn trouble(&self, trouble: Trouble) {
         let rule = match trouble {
-            Trouble::LostReplies => "POST,PUT,DELETE /ovirt-engine/api/* probability=0.5 lost-reply",
-            Trouble::Outage => "* /ovirt-engine/* status=503",
+            Trouble::LostReplies => "POST,PUT,DELETE /ovirt-engine/api/* probability=0.5 lost-reply".to_owned(),
+            Trouble::Outage => "* /ovirt-engine/* status=503".to_owned(),
+            Trouble::LateCreations => format!("POST /ovirt-engine/api/vms late={}s", LATE.as_secs_f64() * TIME_SCALE),
         };
         self.engine.add_fault(rule.parse().unwrap());
     }

@@ -10,10 +10,10 @@ use landfall_wire::{Client, Limits, Request, Trust};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::{Trouble, World};
+use super::{LATE, Trouble, World};
 
 /// Simulated seconds per second.
-const TIME_SCALE: &str = "5000";
+const TIME_SCALE: f64 = 5000.0;
 
 pub(crate) struct Packet {
     account: Running<packet::Metal>,
@@ -44,6 +44,22 @@ impl Packet {
         reply.json().unwrap_or_default()
     }
 
+    /// Reserves an elastic address for a cluster, as the installer does; returns its id.
+    pub(crate) async fn reserve(&self, infra_id: &InfraId, name: &str) -> String {
+        let tags = [format!("landfall:{infra_id}"), format!("landfall-name:{name}")];
+        let wanted = json!({"type": "public_ipv4", "quantity": 1, "metro": "da", "tags": tags});
+        let block = self.call("POST", &format!("projects/{}/ips", self.field("project")), wanted).await;
+        block["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The name of the machine that an elastic address leads to.
+    pub(crate) async fn holder(&self, block: &str) -> Option<String> {
+        let block = self.call("GET", &format!("ips/{block}?include=assignments"), Value::Null).await;
+        let assigned = block["assignments"][0]["assigned_to"]["href"].as_str()?.rsplit('/').next()?.to_owned();
+        let device = self.devices().await.into_iter().find(|device| device["id"] == assigned.as_str())?;
+        device["hostname"].as_str().map(str::to_owned)
+    }
+
     async fn devices(&self) -> Vec<Value> {
         let path = format!("projects/{}/devices?per_page=1000", self.field("project"));
         self.call("GET", &path, Value::Null).await["devices"].as_array().cloned().unwrap_or_default()
@@ -57,7 +73,8 @@ impl World for Packet {
     async fn start() -> Self {
         // Ids are made from it, and clusters of several tests share the nodes of one API server.
         let seed = rand::random::<u32>().to_string();
-        let arguments = ["sim", "--time-scale", TIME_SCALE, "--guests", "plain", "--seed", &seed];
+        let scale = TIME_SCALE.to_string();
+        let arguments = ["sim", "--time-scale", &scale, "--guests", "plain", "--seed", &seed];
         let Flags { options } = <Flags as clap::Parser>::parse_from(arguments);
         let account = packet::start(&options).await.expect("the simulator starts");
         let client = Client::new(&Trust::Only(account.ca_pem().unwrap().to_owned()), Limits::default()).unwrap();
@@ -126,8 +143,11 @@ impl World for Packet {
 
     fn trouble(&self, trouble: Trouble) {
         let rule = match trouble {
-            Trouble::LostReplies => "POST,PUT,PATCH,DELETE /metal/v1/* probability=0.5 lost-reply",
-            Trouble::Outage => "* /metal/v1/* status=503",
+            Trouble::LostReplies => "POST,PUT,PATCH,DELETE /metal/v1/* probability=0.5 lost-reply".to_owned(),
+            Trouble::Outage => "* /metal/v1/* status=503".to_owned(),
+            Trouble::LateCreations => {
+                format!("POST /metal/v1/projects/*/devices late={}s", LATE.as_secs_f64() * TIME_SCALE)
+            }
         };
         self.account.add_fault(rule.parse().unwrap());
     }

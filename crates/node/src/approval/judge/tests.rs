@@ -1,9 +1,11 @@
 use landfall_assets::MachineRole;
+use landfall_machine_api::{CLIENT_SIGNER as CLIENT, SERVING_SIGNER as SERVING};
 use rcgen::{CertificateParams, DnType, KeyPair, SanType};
 use serde_json::json;
 
 use super::*;
 
+const BOOTSTRAPPERS: &str = "system:bootstrappers";
 const NODE: &str = "demo-x7k2p-worker-abc";
 
 fn pem(common_name: &str, names: &[&str], addresses: &[&str]) -> Vec<u8> {

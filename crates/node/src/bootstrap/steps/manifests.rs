@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use landfall_platform::Context;
 
-use crate::{Error, bootstrap::access::kept_admin_config, machine::Machine, program::Program};
+use crate::{
+    Error, approval,
+    bootstrap::access::{self, kept_admin_config},
+    machine::Machine,
+    program::Program,
+};
 
 /// Applies the manifests.
 pub(in crate::bootstrap) struct Manifests(pub(in crate::bootstrap) Arc<Machine>);
@@ -22,6 +27,6 @@ impl Manifests {
         let apply = ["apply", "--server-side", "--force-conflicts", "--field-manager=landfall", "--recursive", "-f"];
         let arguments = [kubeconfig.as_str(), &server].into_iter().chain(apply).chain([bootstrap.manifests.as_str()]);
         Program::new("kubectl", arguments).limit(Duration::from_mins(5)).run().await?;
-        Ok(())
+        approval::withdraw(&access::local(&self.0)).await
     }
 }

@@ -10,7 +10,7 @@ use crate::{Error, bootstrap::access, machine::Machine, program::Program};
 /// The unit that takes what is led here.
 const UNIT: &str = "landfall-endpoint.service";
 
-/// Takes the address off this machine, so that its own connections leave it too, and waits until a master answers under it. The
+/// Takes the address off this machine for good, also after a reboot, so that its own connections leave it too, and waits until a master answers under it. The
 /// installer has the platform lead it there, once the masters are well.
 pub(in crate::bootstrap) struct ReleaseEndpoint(pub(in crate::bootstrap) Arc<Machine>);
 
@@ -18,7 +18,7 @@ super::step!(ReleaseEndpoint);
 
 impl ReleaseEndpoint {
     async fn act(&self, context: &Context) -> Result<(), Error> {
-        Program::new("systemctl", ["stop", UNIT]).run().await?;
+        Program::new("systemctl", ["disable", "--now", UNIT]).run().await?;
         let endpoint = access::endpoint(&self.0);
         loop {
             match endpoint.is_ready().await {

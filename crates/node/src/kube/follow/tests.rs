@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::{testing, tls_listener};
+use crate::{listener, testing};
 
 #[test]
 fn what_was_known_last_survives_a_reboot() {
@@ -90,7 +90,7 @@ async fn api(directory: &std::path::Path) -> Api {
     let list = Arc::new(Mutex::new(serde_json::json!({ "items": [] })));
     let (served, stop) = (Arc::clone(&list), CancellationToken::new());
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    tokio::spawn(tls_listener::serve(listener, acceptor, stop.clone(), move |request, _| {
+    tokio::spawn(listener::serve(listener, acceptor, stop.clone(), move |request, _| {
         assert_eq!(request.uri().path(), "/api/v1/nodes");
         let body = Full::new(Bytes::from(served.lock().unwrap().to_string()));
         std::future::ready(Response::builder().header("content-type", "application/json").body(body).unwrap())

@@ -9,6 +9,9 @@ use super::super::simulation::Injection;
 pub enum Effect {
     /// `latency=DURATION`: the call is handled only after this much simulated time.
     Latency(Duration),
+    /// `late=DURATION`: the call is taken in at once and handled after this much simulated time, whether or not the caller
+    /// is still there.
+    Late(Duration),
     /// `status=CODE`: the call is not handled; the answer has this status.
     Status {
         /// The status, 400 to 599.
@@ -52,6 +55,7 @@ impl Effect {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Latency(_) => "latency",
+            Self::Late(_) => "late",
             Self::Status { .. } => "status",
             Self::Throttle { .. } => "throttle",
             Self::Reset => "reset",

@@ -11,8 +11,8 @@ use super::super::simulation::Injection;
 use super::{Effect, ErrorBody, PathPattern, Rule, Trigger};
 
 /// Every word that may follow the path, for messages.
-const WORDS: &str = "nth=N, first=N, probability=P, latency=DURATION, status=CODE, throttle[=DURATION], reset, lost-reply, \
-                     truncate[=BYTES], html-page, token-expired, stuck-lock, no-capacity, slow-state=FACTOR, \
+const WORDS: &str = "nth=N, first=N, from=N, probability=P, latency=DURATION, late=DURATION, status=CODE, throttle[=DURATION], reset, \
+                     lost-reply, truncate[=BYTES], html-page, token-expired, stuck-lock, no-capacity, slow-state=FACTOR, \
                      body=html|platform";
 
 const POSITIVE: &str = "a whole number, at least 1";
@@ -115,9 +115,10 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let methods = if self.methods.is_empty() { "*".to_owned() } else { self.methods.join(",") };
         write!(f, "{methods} {}", self.path)?;
-        let Trigger { nth, first, probability } = self.trigger;
+        let Trigger { nth, first, from, probability } = self.trigger;
         nth.map_or(Ok(()), |nth| write!(f, " nth={nth}"))?;
         first.map_or(Ok(()), |first| write!(f, " first={first}"))?;
+        from.map_or(Ok(()), |from| write!(f, " from={from}"))?;
         probability.map_or(Ok(()), |probability| write!(f, " probability={probability}"))?;
         write!(f, " {}", display_effect(&self.effect))?;
         match self.effect {
@@ -132,7 +133,7 @@ impl fmt::Display for Rule {
 fn display_effect(effect: &Effect) -> String {
     let word = effect.word();
     match effect {
-        Effect::Latency(latency) => format!("{word}={}", display_duration(*latency)),
+        Effect::Latency(latency) | Effect::Late(latency) => format!("{word}={}", display_duration(*latency)),
         Effect::Status { code, .. } => format!("{word}={code}"),
         Effect::Throttle { retry_after, .. } => {
             format!("{word}={}", display_duration(Duration::from_secs(*retry_after)))
@@ -175,6 +176,7 @@ impl Draft {
         let effect = match (name, value) {
             ("nth", Some(value)) => return once("nth", &mut self.trigger.nth, positive("nth", value)?),
             ("first", Some(value)) => return once("first", &mut self.trigger.first, positive("first", value)?),
+            ("from", Some(value)) => return once("from", &mut self.trigger.from, positive("from", value)?),
             ("probability", Some(value)) => {
                 let probability = parse("probability", value, PROBABILITY)?;
                 return once("probability", &mut self.trigger.probability, probability);
@@ -183,6 +185,7 @@ impl Draft {
             ("body", Some("platform")) => return once("body", &mut self.body, ErrorBody::Platform),
             ("body", Some(value)) => return Err(bad("body", value, "html or platform")),
             ("latency", Some(value)) => Effect::Latency(duration("latency", value)?),
+            ("late", Some(value)) => Effect::Late(duration("late", value)?),
             ("status", Some(value)) => Effect::Status { code: error_status(value)?, body: ErrorBody::default() },
             ("throttle", value) => {
                 let retry_after = value.map_or(Ok(Duration::from_secs(1)), |value| duration("throttle", value))?;
@@ -213,10 +216,11 @@ impl Draft {
 
     /// What the types alone cannot exclude.
     fn check_trigger(&self) -> Result<(), RuleError> {
-        let Trigger { nth, first, probability } = self.trigger;
-        match (nth, first, probability) {
+        let Trigger { nth, first, from, probability } = self.trigger;
+        match (nth, first, from, probability) {
             (Some(0), ..) => Err(bad("nth", "0", POSITIVE)),
-            (_, Some(0), _) => Err(bad("first", "0", POSITIVE)),
+            (_, Some(0), ..) => Err(bad("first", "0", POSITIVE)),
+            (_, _, Some(0), _) => Err(bad("from", "0", POSITIVE)),
             (.., Some(probability)) if !(0.0..=1.0).contains(&probability) => {
                 Err(bad("probability", &probability.to_string(), PROBABILITY))
             }
@@ -282,6 +286,7 @@ mod tests {
         let effects = [
             "latency=1m30s",
             "latency=1.5",
+            "late=30s",
             "status=503",
             "status=500 body=platform",
             "throttle",
@@ -360,6 +365,7 @@ mod tests {
         let body = prop_oneof![Just(ErrorBody::Html), Just(ErrorBody::Platform)];
         prop_oneof![
             (0..u64::MAX / 4).prop_map(|nanos| Effect::Latency(Duration::from_nanos(nanos))),
+            (0..u64::MAX / 4).prop_map(|nanos| Effect::Late(Duration::from_nanos(nanos))),
             (400..600_u16, body.clone()).prop_map(|(code, body)| Effect::Status { code, body }),
             (0..1_000_000_u64, body).prop_map(|(retry_after, body)| Effect::Throttle { retry_after, body }),
             Just(Effect::Reset),
@@ -380,11 +386,12 @@ mod tests {
             path in "[/*][a-z*?=/]{0,20}",
             nth in prop::option::of(1..u64::MAX),
             first in prop::option::of(1..u64::MAX),
+            from in prop::option::of(1..u64::MAX),
             thousandths in prop::option::of(0..=1000_u16),
             effect in effects(),
         ) {
             let probability = thousandths.map(|number| f64::from(number) / 1000.0);
-            let trigger = Trigger { nth, first, probability };
+            let trigger = Trigger { nth, first, from, probability };
             round_trip(&Rule { methods, path: PathPattern(path), trigger, effect });
         }
 

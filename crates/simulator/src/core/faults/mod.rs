@@ -3,7 +3,7 @@
 //! A rule is one line of text, the same on the command line and at the admin endpoint:
 //!
 //! ```text
-//! METHOD[,METHOD…] PATH [nth=N] [first=N] [probability=P] EFFECT [body=html|platform]
+//! METHOD[,METHOD…] PATH [nth=N] [first=N] [from=N] [probability=P] EFFECT [body=html|platform]
 //!
 //! POST /ovirt-engine/api/vms nth=3 lost-reply
 //! GET,HEAD /ovirt-engine/api/* probability=0.1 status=503
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `*` as the method means any; in the path it stands for any characters, also `/`. A path with a `?` is compared with
-//! path and query, any other one with the path alone. Without `nth`, `first` or `probability` a rule fires on every call
+//! path and query, any other one with the path alone. Without `nth`, `first`, `from` or `probability` a rule fires on every call
 //! that matches it; given several, all must agree. See [`Effect`] for the effects.
 
 mod effect;
@@ -50,6 +50,9 @@ pub struct Trigger {
     /// Only on the first n matching calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
+    /// Only on the n-th matching call and those after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
     /// With this probability (0 to 1), drawn for each matching call from the seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,

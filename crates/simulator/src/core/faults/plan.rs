@@ -132,6 +132,7 @@ impl Rule {
         let trigger = &self.trigger;
         trigger.nth.is_none_or(|nth| call == nth)
             && trigger.first.is_none_or(|first| call <= first)
+            && trigger.from.is_none_or(|from| call >= from)
             && trigger.probability.is_none_or(|probability| draw(call) < probability)
     }
 }
@@ -167,6 +168,7 @@ mod tests {
         assert_eq!(fired(&mut plan(0, &["GET /a reset"]), 3), [1, 2, 3]);
         assert_eq!(fired(&mut plan(0, &["GET /a nth=2 reset"]), 4), [2]);
         assert_eq!(fired(&mut plan(0, &["GET /a first=2 reset"]), 4), [1, 2]);
+        assert_eq!(fired(&mut plan(0, &["GET /a from=3 reset"]), 4), [3, 4]);
         assert_eq!(fired(&mut plan(0, &["POST /a reset"]), 4), [0; 0]);
         assert_eq!(fired(&mut plan(0, &["GET /a probability=0 reset"]), 100), [0; 0]);
         assert_eq!(fired(&mut plan(0, &["GET /a probability=1 reset"]), 3), [1, 2, 3]);

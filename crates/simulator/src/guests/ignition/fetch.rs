@@ -36,12 +36,14 @@ pub(in crate::guests) struct Provisioner<'a> {
     pub(in crate::guests) console: &'a Console,
     pub(in crate::guests) times: Times,
     pub(in crate::guests) library: &'a Library,
+    /// Authorities of the operating system.
+    pub(in crate::guests) trusted: &'a [CertificateDer<'static>],
 }
 
 impl Provisioner<'_> {
     /// Everything that a config consists of: itself and what it refers to, in the order in which later ones win.
     pub(in crate::guests) async fn resolve(&self, config: Arc<Document>) -> Result<Vec<Arc<Document>>, IgnitionError> {
-        self.expand(config, Vec::new(), 0).await
+        self.expand(config, self.trusted.to_vec(), 0).await
     }
 
     fn expand(
@@ -106,8 +108,8 @@ impl Provisioner<'_> {
         let mut wait = FIRST_WAIT;
         loop {
             let evidence = match self.get(&url, tls.clone(), resource).await {
-                Ok(Reply { status: 200, body }) => {
-                    self.console.print(format!("ignition: GET {url}: {} bytes", body.len()));
+                Ok(Reply { status: 200, body, server }) => {
+                    self.console.print(format!("ignition: GET {url}: {} bytes from {server}", body.len()));
                     return unpack(resource, body.into());
                 }
                 Ok(Reply { status: 204, .. }) => {
@@ -115,7 +117,7 @@ impl Provisioner<'_> {
                     return Ok(br#"{"ignition":{"version":"3.0.0"}}"#.to_vec());
                 }
                 Ok(Reply { status: status @ 500.., .. }) => format!("GET {url}: {status}"),
-                Ok(Reply { status, body }) => {
+                Ok(Reply { status, body, .. }) => {
                     let text = String::from_utf8_lossy(&body).trim().chars().take(200).collect();
                     return Err(IgnitionError::Answer { url: source, status, text });
                 }
@@ -168,8 +170,8 @@ fn authorities(config: &Document) -> Result<Vec<CertificateDer<'static>>, Igniti
     Ok(found)
 }
 
-/// A TLS client that trusts these authorities and no others, not even those of the operating system.
-fn client(trusted: &[CertificateDer<'static>]) -> Result<Arc<ClientConfig>, IgnitionError> {
+/// A TLS client that trusts these authorities and no others.
+pub(in crate::guests) fn client(trusted: &[CertificateDer<'static>]) -> Result<Arc<ClientConfig>, IgnitionError> {
     let mut roots = RootCertStore::empty();
     for authority in trusted {
         roots.add(authority.clone()).map_err(IgnitionError::Trust)?;

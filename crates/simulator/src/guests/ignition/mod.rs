@@ -13,4 +13,4 @@ mod resource;
 pub(super) use config::Unit;
 pub(super) use document::{Content, Document, Library};
 pub(super) use error::IgnitionError;
-pub(super) use fetch::Provisioner;
+pub(super) use fetch::{Provisioner, client};

@@ -13,7 +13,7 @@ use super::path::Target;
 use super::query::Query;
 use super::status::Problem;
 use super::store::{Refusal, Store};
-use super::{discovery, table, watch};
+use super::{discovery, scale, table, watch};
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -56,6 +56,9 @@ fn respond(store: &Arc<Store>, user: &User, request: &Request<'_>) -> Result<Ans
         ("create", _) => create(store, &target, read(request)?),
         ("get", Some(name)) => {
             let object = store.get(&target.key(&name)).ok_or_else(|| Problem::not_found(&target.resource(), &name))?;
+            if is_scale(&target) {
+                return Ok(Answer::Json(200, scale::of(&object)));
+            }
             Ok(Answer::Json(200, shown(&target, &object, request.accept)))
         }
         ("update", Some(name)) => change(store, &target, &name, read(request)?, None),
@@ -159,6 +162,11 @@ fn apply(store: &Store, target: &Target, name: &str, request: &Request<'_>) -> R
 
 /// Replaces an object, or patches it by `rules`; through its part `status` only that, and otherwise all but that.
 fn change(store: &Store, target: &Target, name: &str, new: Value, rules: Option<Rules>) -> Result<Answer, Problem> {
+    if is_scale(target) {
+        let changed = store.change(&target.key(name), |old| scale::applied(old, &new));
+        let changed = changed.map_err(|refusal| refused(refusal, target, name))?;
+        return Ok(Answer::Json(200, scale::of(&changed)));
+    }
     if rules.is_none() {
         check(target, &new, name)?;
     }
@@ -197,6 +205,10 @@ fn change(store: &Store, target: &Target, name: &str, new: Value, rules: Option<
     });
     let changed = changed.map_err(|refusal| refused(refusal, target, name))?;
     Ok(Answer::Json(200, Value::clone(&changed)))
+}
+
+fn is_scale(target: &Target) -> bool {
+    target.kind.has_scale && target.part.as_deref() == Some("scale")
 }
 
 /// Whether an object is what its path says.

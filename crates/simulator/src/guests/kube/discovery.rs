@@ -84,6 +84,13 @@ fn entries(kind: &Kind) -> Vec<Value> {
     };
     let mut entries =
         vec![entry(kind.resource.clone(), &["create", "delete", "get", "list", "patch", "update", "watch"])];
+    if kind.has_scale {
+        let mut scale = entry(format!("{}/scale", kind.resource), &["get", "patch", "update"]);
+        for (field, value) in [("group", "autoscaling"), ("version", "v1"), ("kind", "Scale")] {
+            scale[field] = value.into();
+        }
+        entries.push(scale);
+    }
     if kind.has_status {
         entries.push(entry(format!("{}/status", kind.resource), &["get", "patch", "update"]));
     }

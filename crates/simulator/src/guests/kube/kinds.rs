@@ -18,6 +18,8 @@ pub(super) struct Kind {
     pub(super) namespaced: bool,
     /// Whether status is written through a path of its own.
     pub(super) has_status: bool,
+    /// Whether how many there are of it is written through a path of its own, too.
+    pub(super) has_scale: bool,
     pub(super) short_names: Vec<String>,
 }
 
@@ -104,6 +106,7 @@ pub(super) fn all(store: &Store) -> Vec<Kind> {
         name: kind.to_owned(),
         namespaced,
         has_status,
+        has_scale: ["deployments", "replicasets", "statefulsets"].contains(&resource),
         short_names: short.iter().map(|&name| name.to_owned()).collect(),
     });
     let (definitions, _) = store.list("apiextensions.k8s.io", CUSTOM, None);
@@ -129,6 +132,7 @@ fn custom(spec: &Value) -> Vec<Kind> {
         name: text(&names["kind"]),
         namespaced: spec["scope"] == "Namespaced",
         has_status: version.pointer("/subresources/status").is_some(),
+        has_scale: version.pointer("/subresources/scale").is_some(),
         short_names: names["shortNames"].as_array().into_iter().flatten().map(text).collect(),
     };
     served.map(kind).collect()

@@ -11,6 +11,7 @@ mod kinds;
 mod patch;
 mod path;
 mod query;
+mod scale;
 mod serve;
 mod status;
 mod store;

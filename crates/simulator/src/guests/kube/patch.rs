@@ -39,8 +39,14 @@ pub(super) fn apply(rules: Rules, target: &mut Value, patch: Value) {
     }
 }
 
-fn merge_entries(list: &mut Value, entries: Vec<Value>, key: &str) {
+fn merge_entries(list: &mut Value, mut entries: Vec<Value>, key: &str) {
     let Value::Array(list) = list else { return };
+    // An entry may be a directive: the others are all there is to be.
+    if entries.iter().any(|entry| entry["$patch"] == "replace") {
+        entries.retain(|entry| entry.get("$patch").is_none());
+        *list = entries;
+        return;
+    }
     for entry in entries {
         match list.iter_mut().find(|known| known[key] == entry[key]) {
             Some(known) => apply(Rules::Strategic, known, entry),
@@ -68,6 +74,14 @@ mod tests {
             patched(Rules::Merge, target, patch),
             json!({ "a": "z", "c": { "d": "e" }, "l": [3], "n": { "y": 1 } })
         );
+    }
+
+    #[test]
+    fn a_strategic_patch_may_replace_a_list() {
+        let target = json!({ "addresses": [{ "type": "InternalIP", "address": "a" }, { "type": "ExternalIP", "address": "b" }] });
+        let new = [json!({ "type": "InternalIP", "address": "c" }), json!({ "type": "InternalIP", "address": "d" })];
+        let patch = json!({ "addresses": [new[0], { "$patch": "replace" }, new[1]] });
+        assert_eq!(patched(Rules::Strategic, target, patch), json!({ "addresses": new }));
     }
 
     #[test]

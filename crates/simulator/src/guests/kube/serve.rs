@@ -8,7 +8,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::{Request, Response, header};
-use landfall_node::tls_listener::{self, Peer};
+use landfall_node::listener::{self, Peer};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -72,7 +72,7 @@ impl ApiServer {
             let server = self.clone();
             async move { server.respond(request, &peer).await }
         };
-        tls_listener::serve(listener, acceptor, stop, handler).await;
+        listener::serve(listener, acceptor, stop, handler).await;
     }
 
     async fn respond(&self, request: Request<Incoming>, peer: &Peer) -> Response<Body> {

@@ -38,6 +38,11 @@ impl RealGuests {
         Ok(Self { hosts: BTreeMap::new(), leases, mirror, runtime: Handle::current(), events: None, site })
     }
 
+    /// The simulator's own address in the network of the hosts.
+    pub(crate) fn gateway(&self) -> Ipv4Addr {
+        self.site.gateway()
+    }
+
     fn switch_on(&mut self, machine: GuestMachine) {
         let before = self.cut(&machine.id);
         let Some((nic, address)) = self.address(&machine) else {

@@ -7,10 +7,16 @@ use super::Host;
 use crate::core::guest::GuestEvent;
 use crate::guests::console::chain;
 
-/// Has the address of the endpoint on its loopback interface, so that what the platform leads here is taken.
-pub(super) async fn hold(host: Host, name: String) {
-    let held = held(&host, "hold-endpoint", &name).await;
-    take(&host, &held).await;
+/// Has the addresses of endpoints on its loopback interface, so that what the platform leads here is taken.
+pub(super) async fn hold(host: Host, names: Vec<String>) {
+    let holding = names.into_iter().map(|name| {
+        let host = host.clone();
+        async move {
+            let held = held(&host, "hold-endpoint", &name).await;
+            take(&host, &held).await;
+        }
+    });
+    futures::future::join_all(holding).await;
 }
 
 /// As [`hold`], and has the platform's routers lead the address here, for as long as there is something to offer.

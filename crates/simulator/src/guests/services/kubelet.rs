@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use super::client::Client;
 use super::kubeadm::{API_SERVER_MANIFEST, ApiServerManifest, KUBELET_CONFIG, KubeletConfig, ready_condition};
-use super::{Host, api_server};
+use super::{Host, api_server, pods};
 use crate::guests::console::chain;
 use crate::guests::kube::{Key, Store};
 use crate::guests::pki;
@@ -18,11 +18,11 @@ pub(super) async fn run(host: Host, has_runtime: bool) {
     host.until(|progress| progress.configured).await;
     let config: KubeletConfig = host.persist("kubelet", async || read(&host, KUBELET_CONFIG)).await;
 
-    let mut pods = JoinSet::new();
+    let mut running = JoinSet::new();
     let is_master = host.system.file(API_SERVER_MANIFEST).is_some();
     if is_master {
         let manifest: ApiServerManifest = host.persist("kubelet", async || read(&host, API_SERVER_MANIFEST)).await;
-        pods.spawn(api_server::run(host.clone(), manifest));
+        running.spawn(api_server::run(host.clone(), manifest));
     }
 
     let client = host.persist("kubelet", async || client(&host, &config)).await;
@@ -42,13 +42,23 @@ pub(super) async fn run(host: Host, has_runtime: bool) {
         if Box::pin(host.retired.run_until_cancelled(report)).await.is_some() {
             host.console.print("kubelet: ready");
             host.agent.report();
+            if let Ok(manifest) = read::<ApiServerManifest>(&host, API_SERVER_MANIFEST)
+                && !is_temporary(&host)
+            {
+                running.spawn(pods::run(host.clone(), manifest));
+            }
         }
     } else {
         host.console.print("kubelet: no container runtime is enabled on this machine");
     }
     host.retired.cancelled().await;
     // The pods get to finish what is in flight.
-    while pods.join_next().await.is_some() {}
+    while running.join_next().await.is_some() {}
+}
+
+/// Whether the machine is the bootstrap machine, which takes no pods: it is about to go.
+fn is_temporary(host: &Host) -> bool {
+    host.facts().is_ok_and(|facts| facts.bootstrap.is_some())
 }
 
 fn read<T: serde::de::DeserializeOwned>(host: &Host, path: &str) -> Result<T, String> {
@@ -75,7 +85,12 @@ async fn register(client: &Client, node: &Value) -> Result<(), String> {
         return Ok(());
     }
     let name = node["metadata"]["name"].as_str().unwrap_or_default();
-    client.patch(&format!("/api/v1/nodes/{name}/status"), &json!({ "status": node["status"] })).await
+    let mut change = json!({ "status": node["status"] });
+    // Two addresses of one kind cannot be told apart by their key.
+    if let Some(addresses) = change["status"]["addresses"].as_array_mut() {
+        addresses.push(json!({ "$patch": "replace" }));
+    }
+    client.patch(&format!("/api/v1/nodes/{name}/status"), &change).await
 }
 
 fn node(config: &KubeletConfig, is_master: bool, status: &Value) -> Value {
@@ -98,14 +113,13 @@ fn node(config: &KubeletConfig, is_master: bool, status: &Value) -> Value {
 
 fn status(host: &Host, boot: &str) -> Value {
     let memory = format!("{}Mi", host.memory_mib);
+    let own = host.own_addresses.iter().map(|address| json!({ "type": "InternalIP", "address": address }));
+    let name = json!({ "type": "Hostname", "address": host.hostname });
     let resources = json!({ "cpu": host.cpus.to_string(), "memory": memory, "pods": "110" });
     json!({
         "capacity": resources,
         "allocatable": resources,
-        "addresses": [
-            { "type": "InternalIP", "address": host.address },
-            { "type": "Hostname", "address": host.hostname },
-        ],
+        "addresses": own.chain([name]).collect::<Vec<_>>(),
         "conditions": [ready_condition("False", "KubeletNotReady", "container runtime network not ready")],
         "nodeInfo": {
             "architecture": "amd64",

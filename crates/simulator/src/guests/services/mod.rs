@@ -1,6 +1,7 @@
 //! The programs that a guest's units start, as far as others see them on the network.
 
 mod api_server;
+mod boot_script;
 mod bootstrap;
 mod client;
 mod config_server;
@@ -10,6 +11,7 @@ mod kubeadm;
 mod kubelet;
 mod listen;
 mod manifests;
+mod pods;
 mod vip;
 
 use std::collections::BTreeSet;
@@ -24,6 +26,7 @@ use super::clusters::Clusters;
 use super::console::Console;
 use super::facts::Facts;
 use super::network::Link;
+use super::pods::Programs;
 use super::shared::Shared;
 use super::system::{Service, System};
 use super::times::Times;
@@ -33,7 +36,9 @@ use crate::core::guest::GuestEvent;
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) hostname: String,
+    /// The first of its own addresses, by which others know it.
     pub(super) address: IpAddr,
+    pub(super) own_addresses: Vec<IpAddr>,
     pub(super) cpus: u32,
     pub(super) memory_mib: u64,
     pub(super) link: Link,
@@ -41,7 +46,9 @@ pub(super) struct Host {
     pub(super) console: Console,
     pub(super) times: Times,
     pub(super) clusters: Arc<Clusters>,
-    /// Its own address and the virtual ones that it holds: programs listen on all of them.
+    /// What it runs as pods.
+    pub(super) programs: Programs,
+    /// Its own addresses and the virtual ones that it holds: programs listen on all of them.
     pub(super) addresses: Arc<watch::Sender<BTreeSet<IpAddr>>>,
     /// Counts what programs tell each other: files written, the node registered.
     pub(super) progress: Arc<watch::Sender<Progress>>,
@@ -90,14 +97,18 @@ pub(super) async fn run(host: Host) {
     }
     let services = host.system.services();
     let mut tasks = JoinSet::new();
-    for Service { program, command } in &services {
+    for Service { program, command, arguments } in &services {
         let host = host.clone();
         match (program.as_str(), command.as_str()) {
             ("landfall-node", "bootstrap") => drop(tasks.spawn(bootstrap::run(host))),
             ("landfall-node", "join") => drop(tasks.spawn(join::run(host))),
             ("landfall-node", "config-server") => drop(tasks.spawn(config_server::run(host))),
+            ("landfall-node", "boot-script") => drop(tasks.spawn(boot_script::run(host))),
             ("landfall-node", "vip") => drop(tasks.spawn(vip::run(host))),
-            ("hold-endpoint", name) => drop(tasks.spawn(endpoint::hold(host, name.to_owned()))),
+            ("hold-endpoint", name) => {
+                let names = std::iter::once(name.to_owned()).chain(arguments.iter().cloned()).collect();
+                tasks.spawn(endpoint::hold(host, names));
+            }
             ("announce-endpoint", name) => drop(tasks.spawn(endpoint::announce(host, name.to_owned()))),
             ("kubelet", _) => {
                 let has_runtime = services.iter().any(|service| service.program == "containerd");

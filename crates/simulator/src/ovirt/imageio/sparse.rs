@@ -59,16 +59,13 @@ pub(crate) fn zero(file: &File, offset: u64, length: u64) -> io::Result<()> {
         return Ok(());
     }
     let end = offset.checked_add(length).ok_or(io::ErrorKind::InvalidInput)?;
-    let old_end = file.metadata()?.len();
-    if old_end < end {
-        file.set_len(end)?;
-    }
-    if offset >= old_end {
-        return Ok(());
-    }
-    match fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length) {
+    // Not by setting the length: another connection may make the file longer at this moment, and what it wrote would be cut off.
+    let extended =
+        if file.metadata()?.len() < end { fallocate(file, FallocateFlags::empty(), end - 1, 1) } else { Ok(()) };
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    match extended.and_then(|()| fallocate(file, punch, offset, length)) {
         Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeroes(file, offset, length.min(old_end - offset)),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeroes(file, offset, length),
         Err(e) => Err(e.into()),
     }
 }
@@ -185,6 +182,21 @@ mod tests {
         assert_eq!(extents(&file, 0, true).unwrap(), []);
         let all = [Extent { start: 0, length: 77, zero: true, hole: true }];
         assert_eq!(extents(&file, 77, true).unwrap(), all);
+    }
+
+    #[test]
+    fn connections_that_lengthen_a_file_at_once_lose_nothing() {
+        const PAIRS: u64 = 2000;
+        let file = tempfile::tempfile().unwrap();
+        std::thread::scope(|threads| {
+            threads.spawn(|| (0..PAIRS).for_each(|pair| zero(&file, 2 * pair * BLOCK, BLOCK).unwrap()));
+            threads.spawn(|| (0..PAIRS).for_each(|pair| write_at(&file, (2 * pair + 1) * BLOCK, &[1; 4096]).unwrap()));
+        });
+        let mut block = [0; 4096];
+        for pair in 0..PAIRS {
+            read_at(&file, (2 * pair + 1) * BLOCK, &mut block).unwrap();
+            assert_eq!(block, [1; 4096], "block {}", 2 * pair + 1);
+        }
     }
 
     #[test]

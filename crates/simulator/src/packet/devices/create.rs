@@ -318,18 +318,18 @@ pub(super) fn customdata(data: &Value) -> Value {
     }
 }
 
-/// The keys that a device gets: those named, or all of the project and the user.
+/// The keys that a device gets: those named of the project and all of the users that are named, or all of the project and the user.
 fn ssh_keys(state: &State, call: &Call, project: &str) -> Vec<String> {
     if call.flag("no_ssh_keys") == Some(true) {
         return Vec::new();
     }
-    let named: Vec<String> =
-        ["project_ssh_keys", "user_ssh_keys"].iter().filter_map(|name| call.texts(name)).flatten().collect();
+    let keys = call.texts("project_ssh_keys").unwrap_or_default();
+    let users = call.texts("user_ssh_keys").unwrap_or_default();
     let own = state.keys.iter().filter(|key| {
-        if named.is_empty() {
+        if keys.is_empty() && users.is_empty() {
             key.project.as_deref().is_none_or(|owner| owner == project)
         } else {
-            named.contains(&key.id)
+            keys.contains(&key.id) || key.project.is_none() && users.contains(&state.user)
         }
     });
     own.map(|key| key.id.clone()).collect()

@@ -113,6 +113,11 @@ fn insert_medium(state: &mut State, host: usize, vios: &str, name: &str, image: 
         let repository = group.element.child_mut("MediaRepositories").child_mut("VirtualMediaRepository");
         repository.child_mut("OpticalMedia").children.push(storage::medium(name, gigabytes));
     }
+    if let Some(directory) = &state.media_directory {
+        // A copy that cannot be kept is missed by whoever looks for it.
+        let _kept = std::fs::create_dir_all(directory)
+            .and_then(|()| std::fs::write(directory.join(name.replace('/', "_")), image));
+    }
     let files = iso::files(image);
     let text = |name: &str| files.get(name).map(|contents| String::from_utf8_lossy(contents).into_owned());
     let metadata =

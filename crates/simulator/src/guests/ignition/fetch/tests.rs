@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::{Request, Response};
-use landfall_node::tls_listener::{self, Peer};
+use landfall_node::listener::{self, Peer};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
@@ -60,7 +60,7 @@ async fn server(answers: &[(u16, &'static str)]) -> Server {
         )
     };
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let task = tokio::spawn(tls_listener::serve(listener, acceptor, CancellationToken::new(), handler));
+    let task = tokio::spawn(listener::serve(listener, acceptor, CancellationToken::new(), handler));
     Server { url, ca, seen, _task: AbortOnDropHandle::new(task) }
 }
 
@@ -82,9 +82,9 @@ fn pointer(url: &str, ca: &str, timeouts: &Value) -> String {
 /// Resolves a config, and returns what it consists of and what stood on the console.
 async fn resolve(config: &str) -> (Result<Vec<Arc<Document>>, IgnitionError>, Vec<String>) {
     let (console, library) = (Console::default(), Library::default());
-    let link = Link::new(Wires::default(), IpAddr::from([127, 0, 0, 9]));
+    let link = Link::new(Wires::default(), &[IpAddr::from([127, 0, 0, 9])]);
     let times = Times { speed: 1000.0, ..Times::default() };
-    let provisioner = Provisioner { link: &link, console: &console, times, library: &library };
+    let provisioner = Provisioner { link: &link, console: &console, times, library: &library, trusted: &[] };
     let config = library.read(config).unwrap();
     (provisioner.resolve(config).await, console.lines())
 }

@@ -1,0 +1,150 @@
+//! Where machines fetch what they boot with: a bucket, a web server of the user's own, and the cluster itself afterwards.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use landfall_testkit::{
+    Authority, HttpsServer,
+    object_store::{BUCKET, KEY_ID, ObjectStore, REGION, SECRET_KEY},
+};
+use serde_json::{Value, json};
+
+use super::{Install, RUNTIME, Scene};
+
+/// A scene whose machines trust an authority as everybody trusts public ones, and an installer that does.
+struct Trusting {
+    scene: Scene,
+    authority: Authority,
+    file: tempfile::NamedTempFile,
+}
+
+impl Trusting {
+    fn new(flags: &[&str]) -> Self {
+        let authority = Authority::new("everybody's");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), authority.pem()).unwrap();
+        let path = file.path().to_str().unwrap();
+        let scene = Scene::new(&[["--guest-ca", path].as_slice(), flags].concat());
+        Self { scene, authority, file }
+    }
+
+    fn install(&self, asset_host: &Value, change: impl Fn(&mut Value)) -> Install {
+        let mut install = self.scene.install_with(&json!({"assetHost": asset_host}), 1, 1, change);
+        install.variables.extend([
+            ("SSL_CERT_FILE", self.file.path().display().to_string()),
+            ("AWS_ACCESS_KEY_ID", KEY_ID.to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
+        ]);
+        install
+    }
+}
+
+fn bucket(store: &ObjectStore) -> Value {
+    json!({"bucket": {"name": BUCKET, "endpoint": store.endpoint(), "region": REGION}})
+}
+
+#[test]
+fn a_bucket_has_what_machines_fetch_and_nothing_afterwards() {
+    let trusting = Trusting::new(&[]);
+    let store = ObjectStore::start(&trusting.authority);
+    let install = trusting.install(&bucket(&store), |_| ());
+    install.ok(&["create", "cluster"]);
+    assert_eq!(store.objects(), Vec::<String>::new());
+    // A worker got its script by a link that expires, and its address is in no file that stays readable for others.
+    let state = trusting.scene.state();
+    let worker =
+        state["devices"].as_array().unwrap().iter().find(|device| device["hostname"].to_string().contains("worker"));
+    let link = worker.unwrap()["ipxe_script_url"].as_str().unwrap().to_owned();
+    assert!(link.starts_with(&store.endpoint()) && link.contains("X-Amz-Expires=10800"), "{link}");
+    install.ok(&["create", "cluster"]);
+    assert_eq!(store.objects(), Vec::<String>::new(), "a second run leaves nothing either");
+    install.ok(&["destroy", "cluster"]);
+}
+
+#[test]
+fn what_a_failed_installation_left_in_a_bucket_goes_with_the_cluster() {
+    let trusting = Trusting::new(&["--guest-fault", "bootstrap never-boots"]);
+    let store = ObjectStore::start(&trusting.authority);
+    let install = trusting.install(&bucket(&store), |config| config["timeouts"] = json!({"api": "3s"}));
+    let run = install.run(&["create", "cluster"]);
+    assert_ne!(run.code, 0, "{}", run.stderr);
+    let objects = store.objects();
+    assert!(objects.len() == 2 && objects[1].ends_with("/bootstrap.ign"), "{objects:?}");
+    install.ok(&["destroy", "cluster"]);
+    assert_eq!(store.objects(), Vec::<String>::new());
+    assert_eq!(trusting.scene.left(), Vec::<String>::new());
+}
+
+#[test]
+fn a_bucket_that_refuses_keeps_machines_from_being_made() {
+    let trusting = Trusting::new(&[]);
+    let store = ObjectStore::start(&trusting.authority);
+    let mut install = trusting.install(&bucket(&store), |_| ());
+    install.variables.push(("AWS_SECRET_ACCESS_KEY", "wrong".to_owned()));
+    let run = install.run(&["create", "cluster"]);
+    assert!(run.code != 0 && run.stderr.contains("SignatureDoesNotMatch"), "{}", run.stderr);
+    assert_eq!(trusting.scene.left(), Vec::<String>::new());
+}
+
+#[test]
+fn a_web_server_is_checked_before_machines_are_made() {
+    let trusting = Trusting::new(&[]);
+    let root: Arc<Mutex<Option<PathBuf>>> = Arc::default();
+    let shown = root.clone();
+    let find = move |path: &str| fs::read(shown.lock().unwrap().as_ref()?.join(path.trim_start_matches('/'))).ok();
+    let server = RUNTIME.block_on(HttpsServer::serving(&trusting.authority, find));
+    let install = trusting.install(&json!({"url": format!("https://{}/", server.address())}), |_| ());
+    let refused = |told: &str| {
+        let run = install.run(&["create", "cluster"]);
+        assert!(run.code != 0 && run.stderr.contains(told), "{told} is not in: {}", run.stderr);
+        assert!(run.stderr.contains("must be served below"), "{}", run.stderr);
+        assert_eq!(trusting.scene.left(), Vec::<String>::new());
+    };
+    refused("status 404");
+    // Somebody serves other files than those that machines are told to expect.
+    let other = tempfile::tempdir().unwrap();
+    let ours = install.context.path("asset-host");
+    for entry in fs::read_dir(&ours).unwrap() {
+        let (from, to) = (entry.as_ref().unwrap().path(), other.path().join(entry.unwrap().file_name()));
+        fs::create_dir(&to).unwrap();
+        for file in fs::read_dir(from).unwrap() {
+            fs::write(to.join(file.unwrap().file_name()), "something else").unwrap();
+        }
+    }
+    *root.lock().unwrap() = Some(other.path().to_owned());
+    refused("serves something else");
+    *root.lock().unwrap() = Some(ours);
+    let run = install.ok(&["create", "cluster"]);
+    assert!(run.stderr.contains("holds secrets: take it away"), "{}", run.stderr);
+    install.ok(&["destroy", "cluster"]);
+}
+
+/// The machine controller makes machines when the installer is long gone: the masters have the script for them.
+#[test]
+fn a_machine_that_is_made_later_boots_with_what_the_masters_serve() {
+    let scene = Scene::new(&[]);
+    let install = scene.install(&json!({}), 3, 1);
+    install.ok(&["create", "cluster"]);
+    let sets = install.context.read("manifests/31-machineset-worker.yaml");
+    let spec = sets.split("ipxeScriptURL:").nth(1).unwrap();
+    let url = spec.lines().next().unwrap().trim().trim_matches('"').to_owned();
+    assert_eq!(url, "http://api.demo.example.com:22625/boot.ipxe");
+    let pointer = install.context.read("worker.ign");
+    let device = scene.call(
+        "POST",
+        &format!("projects/{}/devices", scene.field("project")),
+        &json!({
+            "hostname": "later", "plan": "c3.small.x86", "metro": "da", "operating_system": "custom_ipxe",
+            "ipxe_script_url": url, "userdata": pointer,
+        }),
+    );
+    let id = device["id"].as_str().unwrap().to_owned();
+    scene.eventually("it is up", || {
+        let state = scene.state();
+        let own = state["devices"].as_array().unwrap().iter().find(|own| own["id"] == id.as_str()).cloned();
+        own.unwrap()["guest_up"] == true
+    });
+}

@@ -1,0 +1,7 @@
+//! `landfall machines`, as a program, on a real API server.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod controller;
+mod listing;
+mod place;

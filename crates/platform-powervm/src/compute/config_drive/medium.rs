@@ -1,0 +1,70 @@
+//! The medium of a config drive, in the media repository of a VIOS.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::client::{FileKind, Source, Storage, Upload};
+use crate::compute::{Backing, Error, Host, PartitionId, mapping::Change};
+
+/// The medium of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::compute) struct MediumSpec {
+    pub(in crate::compute) partition: PartitionId,
+}
+
+impl MediumSpec {
+    /// Its name, of which the platform allows 37 characters.
+    pub(in crate::compute) fn name(&self) -> String {
+        format!("cfg_{}", self.partition.digits())
+    }
+}
+
+/// Puts the medium into a repository. One that is mapped is the one that is wanted; another may be half of one, and is replaced.
+pub(in crate::compute) async fn ensure(host: &Arc<Host>, spec: &MediumSpec, image: Vec<u8>) -> Result<Backing, Error> {
+    let name = spec.name();
+    let repository = host.repository(Some(&name)).await?;
+    let storage = Storage::OpticalMedium(name.clone());
+    let backing = Backing { vios: repository.vios.clone(), storage: storage.clone(), tag: None };
+    if repository.holds {
+        if host.maps(&repository.vios, &storage).await? {
+            return Ok(backing);
+        }
+        delete(host, &repository.vios, &repository.group, &name).await?;
+    }
+    let upload = Upload { name: &name, kind: FileKind::Medium, vios: &repository.vios };
+    let _place = host.uploads.acquire().await;
+    let sent = host.client().upload(&upload, Source::Bytes(Bytes::from(image)), |_, _| ()).await;
+    sent.map_err(|error| host.failed(format!("uploading config drive {name}"), error))?;
+    Ok(backing)
+}
+
+/// Removes the medium from whichever repository it is in.
+pub(in crate::compute) async fn remove(host: &Host, spec: &MediumSpec) -> Result<(), Error> {
+    let name = spec.name();
+    host.forget_uploads(&name).await?;
+    for vios in host.vioses().await? {
+        for group in host.volume_groups(&vios.id).await? {
+            if group.media.as_ref().is_some_and(|media| media.iter().any(|medium| medium.name == name)) {
+                delete(host, &vios.id, &group.id, &name).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes the config drive out of a partition, which has read it long ago, and deletes it. That there is none is as good.
+pub async fn eject_config_drive(host: &Host, id: &PartitionId) -> Result<(), Error> {
+    let spec = MediumSpec { partition: id.clone() };
+    let change = Change::Unmap { partition: id.clone(), storage: Some(Storage::OpticalMedium(spec.name())) };
+    let vioses = host.vioses().await?;
+    host.change(vioses.into_iter().map(|vios| (vios.id, vec![change.clone()])).collect()).await?;
+    // By its name, for somebody may have been cut off who had taken it out.
+    remove(host, &spec).await
+}
+
+async fn delete(host: &Host, vios: &str, group: &str, name: &str) -> Result<(), Error> {
+    let deleted = host.client().delete_medium(vios, group, name).await;
+    deleted.map(drop).map_err(|error| host.failed(format!("deleting medium {name}"), error))
+}

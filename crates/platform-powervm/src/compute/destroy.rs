@@ -1,0 +1,193 @@
+//! Removing a partition with all that was made for it, also if nobody knows any more how it was made.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::try_join_all;
+use landfall_platform::{Discover, StepError, StepId, StepSpec};
+
+use super::{
+    Disk, DiskPlace, Error, Host, Image, Memory, OperatingSystem, OperationError, PartitionId, PartitionSpec,
+    Processors, Run, Shape, Start,
+    config_drive::MediumSpec,
+    disk::{DiskSpec, Pool, image_of, is_copy, units_of, virtual_disk_suffix},
+    network::{self, NicsSpec},
+    operation::{Kind, Operation},
+    steps::{Binder, Desired, Mappings, Object, Running},
+    volume,
+};
+use crate::client::LogicalPartition;
+
+const TIMEOUT: Duration = Duration::from_mins(20);
+
+/// Removes a partition with the disks, media and adapters that were made for it. Volumes are only detached. That it does not exist is
+/// as good.
+pub async fn destroy(host: &Arc<Host>, id: &PartitionId, run: &Run) -> Result<(), OperationError> {
+    let binder = Binder::new([Arc::clone(host)]);
+    let belongings = Belongings { host: Arc::clone(host), partition: id.clone() };
+    let operation = Operation { kind: Kind::Making, what: format!("partition {id}"), partition: id, run };
+    operation.remove(&binder, &belongings).await
+}
+
+/// What belongs to a partition, as steps that can remove it. Their ids begin with `prefix`.
+pub async fn belongings(host: &Arc<Host>, id: &PartitionId, prefix: &str) -> Result<Vec<StepSpec>, Error> {
+    Survey { host, partition: id, prefix }.steps().await
+}
+
+struct Belongings {
+    host: Arc<Host>,
+    partition: PartitionId,
+}
+
+#[async_trait]
+impl Discover for Belongings {
+    async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
+        Ok(belongings(&self.host, &self.partition, "").await?)
+    }
+}
+
+struct Survey<'a> {
+    host: &'a Arc<Host>,
+    partition: &'a PartitionId,
+    prefix: &'a str,
+}
+
+impl Survey<'_> {
+    /// The partition goes last, so while it is not there nothing else is. Ids and order are those of the plan that makes it.
+    async fn steps(&self) -> Result<Vec<StepSpec>, Error> {
+        let Some(entry) = self.host.partition(self.partition).await? else { return Ok(Vec::new()) };
+        let partition = LogicalPartition::read(&entry);
+        let mut steps = vec![self.itself(&partition)];
+        let (nics, mut storage, disks) = tokio::try_join!(
+            self.nics(&partition),
+            self.storage(&partition),
+            volume::all_mapped(self.host, self.partition)
+        )?;
+        let mut running_needs = vec![self.id("partition"), self.id("mappings")];
+        if let Some(nics) = nics {
+            running_needs.push(nics.id.clone());
+            steps.push(nics);
+        }
+        let mut needs = vec![self.id("partition")];
+        needs.extend(storage.iter().map(|step| step.id.clone()));
+        steps.append(&mut storage);
+        let mappings = Mappings {
+            partition: self.partition.clone(),
+            scrub: None,
+            sources: Vec::new(),
+            fibre_ports: Vec::new(),
+            disks,
+        };
+        steps.push(self.step("mappings", "mappings", "mappings", &partition, needs, Object::Mappings(mappings)));
+        if partition.state != "not activated" {
+            let running = Running { partition: self.partition.clone(), start: Start::default() };
+            steps.push(self.step("running", "power", "power", &partition, running_needs, Object::Running(running)));
+        }
+        Ok(steps)
+    }
+
+    /// Only its id and its name matter for its removal.
+    fn itself(&self, partition: &LogicalPartition) -> StepSpec {
+        let spec = PartitionSpec {
+            id: self.partition.clone(),
+            name: partition.name.clone(),
+            mark: None,
+            shape: Shape {
+                memory: Memory::fixed(partition.memory_mib),
+                processors: Processors::shared(partition.processors, partition.processing_units),
+                compatibility_mode: None,
+                availability_priority: None,
+                remote_restart: None,
+            },
+            system: if partition.kind == "OS400" { OperatingSystem::IbmI } else { OperatingSystem::AixLinux },
+        };
+        self.step("partition", "partition", "", partition, Vec::new(), Object::Partition(Box::new(spec)))
+    }
+
+    async fn nics(&self, partition: &LogicalPartition) -> Result<Option<StepSpec>, Error> {
+        let nics = network::found(self.host, self.partition).await?;
+        if nics.is_empty() {
+            return Ok(None);
+        }
+        let object = Object::Nics(NicsSpec { partition: self.partition.clone(), nics });
+        let needs = vec![self.id("partition")];
+        Ok(Some(self.step("network-adapters", "network-adapters", "network adapters", partition, needs, object)))
+    }
+
+    /// Disks and media, by their names: they may not be mapped yet, or any more.
+    async fn storage(&self, partition: &LogicalPartition) -> Result<Vec<StepSpec>, Error> {
+        let mut steps = self.units(partition).await?;
+        let vioses = self.host.vioses().await?;
+        let groups = try_join_all(
+            vioses.iter().map(|vios| async move { Ok::<_, Error>((vios, self.host.volume_groups(&vios.id).await?)) }),
+        );
+        let (suffix, medium) = (virtual_disk_suffix(self.partition), MediumSpec { partition: self.partition.clone() });
+        let mut has_medium = false;
+        for (vios, groups) in groups.await? {
+            for group in groups {
+                let media = group.media.as_deref().unwrap_or_default();
+                has_medium |= media.iter().any(|found| found.name == medium.name());
+                for disk in group.disks.iter().filter(|disk| disk.name.ends_with(&suffix)) {
+                    let number = disk.name.get(1..3).and_then(|digits| digits.parse().ok()).unwrap_or_default();
+                    let place = DiskPlace::VolumeGroup { vios: vios.name.clone(), group: group.name.clone() };
+                    let disk = Disk { name: disk.name.clone(), gib: disk.capacity_gib, place, image: None };
+                    steps.push(self.disk(partition, number, disk));
+                }
+            }
+        }
+        if has_medium {
+            let (needs, object) = (vec![self.id("partition")], Object::ConfigDrive(medium));
+            steps.push(self.step("config-drive", "config-drive", "config drive", partition, needs, object));
+        }
+        Ok(steps)
+    }
+
+    async fn units(&self, partition: &LogicalPartition) -> Result<Vec<StepSpec>, Error> {
+        let suffix = units_of(self.partition, &partition.name);
+        let mut steps = Vec::new();
+        let pools = self.host.client().pools().await;
+        for pool in pools.map_err(|error| self.host.failed("reading the shared storage pools", error))? {
+            let tiers = self.host.client().tiers(&pool.id).await;
+            for tier in tiers.map_err(|error| self.host.failed("reading the tiers of a pool", error))? {
+                let found = Pool::find(self.host, Some(&pool.name), Some(&tier.name)).await?;
+                let units = found.units(self.host).await?;
+                for unit in &units {
+                    let Some(name) = unit.name.strip_suffix(&suffix) else { continue };
+                    let place = DiskPlace::Pool { pool: Some(pool.name.clone()), tier: Some(tier.name.clone()) };
+                    // A copy that nobody else uses goes with it. It is not uploaded again, so nobody needs its file.
+                    let image = image_of(unit, &units).filter(|image| is_copy(&image.name));
+                    let image = image.map(|image| Image { name: image.name.clone(), file: PathBuf::new() });
+                    let disk = Disk { name: name.to_owned(), gib: unit.capacity_gib, place, image };
+                    steps.push(self.disk(partition, 0, disk));
+                }
+            }
+        }
+        Ok(steps)
+    }
+
+    fn disk(&self, partition: &LogicalPartition, number: usize, disk: Disk) -> StepSpec {
+        let (id, title) = (format!("disk/{}", disk.name), format!("disk {}", disk.name));
+        let spec = DiskSpec { partition: self.partition.clone(), partition_name: partition.name.clone(), number, disk };
+        self.step(&id, "disk", &title, partition, vec![self.id("partition")], Object::Disk(spec))
+    }
+
+    fn id(&self, name: &str) -> StepId {
+        format!("{}{name}", self.prefix).into()
+    }
+
+    fn step(
+        &self,
+        name: &str,
+        kind: &str,
+        title: &str,
+        partition: &LogicalPartition,
+        needs: Vec<StepId>,
+        object: Object,
+    ) -> StepSpec {
+        let of = if title.is_empty() { "" } else { " of " };
+        let title = format!("{title}{of}partition {}", partition.name);
+        Desired { host: self.host.name().to_owned(), object }.step(self.id(name), kind, title, needs, TIMEOUT)
+    }
+}

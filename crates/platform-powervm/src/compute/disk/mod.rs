@@ -1,0 +1,48 @@
+//! Disks that belong to one partition: in a shared storage pool, or in a volume group of one VIOS.
+
+mod image_cache;
+mod pool;
+mod volume_group;
+
+use std::sync::Arc;
+
+use landfall_platform::Progress;
+use serde::{Deserialize, Serialize};
+
+use super::{Backing, Disk, DiskPlace, Error, Host, PartitionId};
+
+pub(super) use image_cache::{image_of, is_copy};
+pub(super) use pool::{Pool, names_of as units_of};
+pub(super) use volume_group::suffix as virtual_disk_suffix;
+
+/// A disk of a partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct DiskSpec {
+    pub(super) partition: PartitionId,
+    pub(super) partition_name: String,
+    /// Its place in the list of the partition's disks.
+    pub(super) number: usize,
+    pub(super) disk: Disk,
+}
+
+/// Makes the disk, with its image on it. What shows it, and where.
+pub(super) async fn ensure(host: &Arc<Host>, spec: &DiskSpec, progress: Progress<'_>) -> Result<Vec<Backing>, Error> {
+    match &spec.disk.place {
+        DiskPlace::Pool { pool, tier } => {
+            let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+            pool.ensure(host, spec, progress).await
+        }
+        DiskPlace::VolumeGroup { vios, group } => volume_group::ensure(host, spec, vios, group, progress).await,
+    }
+}
+
+/// Deletes the disk, which nothing may show any more, and the image that it was made from if nobody else uses that.
+pub(super) async fn remove(host: &Arc<Host>, spec: &DiskSpec) -> Result<(), Error> {
+    match &spec.disk.place {
+        DiskPlace::Pool { pool, tier } => {
+            let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+            pool.remove(host, spec).await
+        }
+        DiskPlace::VolumeGroup { vios, group } => volume_group::remove(host, spec, vios, group).await,
+    }
+}

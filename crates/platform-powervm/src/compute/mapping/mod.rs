@@ -1,0 +1,59 @@
+//! What VIOSes map to partitions: disks, media, Fibre Channel ports.
+//!
+//! A VIOS is changed as a whole: read, edited, sent back. So changes that come together are made in one update, and updates of one
+//! VIOS take turns ([`Queue`]); those of different VIOSes run side by side.
+
+mod change;
+mod fibre;
+mod queue;
+mod scsi;
+
+pub use change::Backing;
+pub(super) use change::Change;
+pub(super) use queue::{Applied, Queue};
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+
+use super::{Error, Host, PartitionId};
+use crate::client::{Group, Storage, VirtualIoServer};
+
+impl Host {
+    /// Makes changes on VIOSes, by their ids: one update for each VIOS, side by side.
+    pub(super) async fn change(
+        &self,
+        changes: BTreeMap<String, Vec<Change>>,
+    ) -> Result<BTreeMap<String, Applied>, Error> {
+        let updates = changes.into_iter().filter(|(_, list)| !list.is_empty()).map(|(vios, list)| async move {
+            let applied = self.queue(&vios).submit(self.client(), &vios, list).await;
+            let applied = applied.map_err(|source| Error::console("changing what a VIOS maps", self.name(), source))?;
+            Ok((vios, applied))
+        });
+        // All of them come to their end: an update that is given up on its way may still arrive.
+        join_all(updates).await.into_iter().collect()
+    }
+
+    /// Whether a VIOS shows something to anybody.
+    pub(super) async fn maps(&self, vios: &str, storage: &Storage) -> Result<bool, Error> {
+        let path = crate::Client::vios_path(vios).with(&[Group::ViosScsiMappings]);
+        let entry = self.client().entry(&path).await.map_err(|error| self.failed("reading what a VIOS maps", error))?;
+        Ok(VirtualIoServer::read(&entry).mappings.iter().any(|mapping| mapping.storage.as_ref() == Some(storage)))
+    }
+
+    /// What VIOSes show to a partition, except media, in the order of their slots.
+    pub(super) async fn shown_to(&self, id: &PartitionId) -> Result<Vec<Backing>, Error> {
+        let vioses = self.client().vioses(&[Group::ViosScsiMappings]).await;
+        let vioses = vioses.map_err(|error| self.failed("reading what VIOSes map", error))?;
+        let mut shown = Vec::new();
+        for vios in &vioses {
+            for mapping in &vios.mappings {
+                let own = mapping.partition.as_ref().is_some_and(|owner| owner.eq_ignore_ascii_case(id.as_str()));
+                let storage =
+                    mapping.storage.clone().filter(|storage| own && !matches!(storage, Storage::OpticalMedium(_)));
+                shown.extend(storage.map(|storage| Backing { vios: vios.partition.id.clone(), storage, tag: None }));
+            }
+        }
+        Ok(shown)
+    }
+}

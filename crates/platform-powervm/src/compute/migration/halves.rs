@@ -1,0 +1,109 @@
+//! A migration in two halves, for programs that reach one of the servers each.
+//!
+//! ```text
+//! target: volumes known, VLANs bridged, links to Open vSwitch made ─► source: moved ─► what the source still has of it goes
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use landfall_platform::{StepId, StepSpec};
+use serde::{Deserialize, Serialize};
+
+use super::{Move, Peer, checks};
+use crate::compute::{
+    Error, Host, Mac, Nic, OperationError, PartitionId, Run, Volume,
+    network::{self, NicsSpec},
+    operation::{Kind, Operation},
+    steps::{Binder, Desired, Object},
+    volume::{self, VolumeSpec},
+};
+
+const TIMEOUT: Duration = Duration::from_hours(3);
+const LINKS: &str = "links";
+const MOVED: &str = "moved";
+
+/// What the source has to know about the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Destination {
+    /// The name of the server.
+    pub name: String,
+    /// What memory comes in multiples of there.
+    pub memory_region_mib: u64,
+    /// Modes that partitions can run in there.
+    pub processor_modes: Vec<String>,
+    /// How its NovaLink is reached.
+    pub peer: Option<Peer>,
+    /// The VLANs that links to its Open vSwitch have there, by the adapters that they end at.
+    pub vlans: Vec<(Mac, u16)>,
+}
+
+/// Prepares a server for a partition that comes to it while it runs: its VIOSes find the volumes, and its networks are ready. The VLANs
+/// of links to Open vSwitch. [`unwind`](crate::compute::unwind) undoes it, by the journal, if the partition does not come.
+pub async fn await_arrival(
+    target: &Arc<Host>,
+    id: &PartitionId,
+    volumes: &[Volume],
+    nics: &[Nic],
+    run: &Run,
+) -> Result<Vec<(Mac, u16)>, OperationError> {
+    let what = format!("arrival of partition {id} on {}", target.name());
+    let mut steps = Vec::new();
+    for volume in volumes {
+        let object = Object::Volume(VolumeSpec { partition: id.clone(), volume: volume.clone() });
+        let title = format!("volume {} on {}", volume.id, target.name());
+        steps.push(step(target, format!("volume/{}", volume.id).as_str(), "volume", title, object));
+    }
+    let object = Object::Links(NicsSpec { partition: id.clone(), nics: nics.to_vec() });
+    steps.push(step(target, LINKS, "network-adapters", format!("networks on {}", target.name()), object));
+    let binder = Binder::new([Arc::clone(target)]);
+    let operation = Operation { kind: Kind::Arrival, what, partition: id, run };
+    let outputs = operation.apply(steps, &binder).await?;
+    Ok(outputs.get(&LINKS.into()).and_then(|outputs| outputs.get("vlans")).unwrap_or_default())
+}
+
+/// Whether a partition could leave its server while it runs, or why not.
+pub async fn check_departure(source: &Host, id: &PartitionId) -> Result<(), Error> {
+    checks::departure(source, id).await.map(drop)
+}
+
+/// Moves a partition to another server, which is prepared for it, while it runs. If that fails, it runs on where it was.
+pub async fn depart(
+    source: &Arc<Host>,
+    id: &PartitionId,
+    destination: &Destination,
+    run: &Run,
+) -> Result<(), OperationError> {
+    let what = format!("migration of partition {id} to {}", destination.name);
+    let refused = |error: Error| OperationError::Refused { what: what.clone(), source: error };
+    let entry = checks::departure(source, id).await.map_err(refused)?;
+    checks::fits(source, &entry, id, destination).map_err(refused)?;
+    let disks = volume::all_mapped(source, id).await.map_err(refused)?;
+    let nics = network::found(source, id).await.map_err(refused)?;
+    let moved = Move {
+        partition: id.clone(),
+        target: destination.name.clone(),
+        peer: destination.peer.clone(),
+        vlans: destination.vlans.clone(),
+        with_target: false,
+    };
+    let steps = vec![step(source, MOVED, "migration", what.clone(), Object::Moved(moved))];
+    let binder = Binder::new([Arc::clone(source)]);
+    let operation = Operation { kind: Kind::LiveMigration, what: what.clone(), partition: id, run };
+    if let Err(error) = operation.apply(steps, &binder).await
+        && source.partition(id).await.map_err(refused)?.is_some()
+    {
+        return Err(error);
+    }
+    // It runs on the other server now, whatever becomes of the rest.
+    let links = NicsSpec { partition: id.clone(), nics };
+    let _left = network::remove(source, &links).await;
+    let _known = join_all(disks.iter().map(|disk| volume::forget(source, disk))).await;
+    Ok(())
+}
+
+fn step(host: &Host, id: &str, kind: &str, title: String, object: Object) -> StepSpec {
+    let id: StepId = id.into();
+    Desired { host: host.name().to_owned(), object }.step(id, kind, title, Vec::new(), TIMEOUT)
+}

@@ -1,0 +1,11 @@
+//! Moving partitions to another server: while they run, or while they do not.
+
+mod checks;
+mod cold;
+mod halves;
+mod live;
+
+pub use cold::{confirm_migration, migrate, revert_migration};
+pub use halves::{Destination, await_arrival, check_departure, depart};
+pub(super) use live::Move;
+pub use live::{Peer, abort_migration, live_migrate, recover_migration};

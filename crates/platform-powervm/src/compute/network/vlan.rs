@@ -1,0 +1,142 @@
+//! Which VLANs shared Ethernet adapters carry.
+//!
+//! A bridge is one shared Ethernet adapter, or a pair that stand in for each other. Each has trunks: the first carries what has no tag,
+//! the others up to 20 VLANs each under a number of their own that nobody uses. The adapters of a pair have the same trunks.
+
+use std::collections::BTreeSet;
+
+use crate::client::{Edit, Entry, Path, VirtualSwitch, record};
+use crate::compute::{Error, Host};
+use crate::xml::Element;
+
+const VLANS_OF_A_TRUNK: usize = 20;
+/// Numbers of trunks are taken from the top.
+const ARBITRARY: std::ops::RangeInclusive<u16> = 2..=4093;
+
+/// Makes a bridge carry a VLAN, if none does. Without any bridge on its switch a VLAN is internal, and that is all right.
+pub(super) async fn bridge(host: &Host, switch: &VirtualSwitch, vlan: u16) -> Result<(), Error> {
+    let failed = |error| host.failed(format!("bridging VLAN {vlan}"), error);
+    let feed = Path::entry("ManagedSystem", &host.system().id).child("NetworkBridge");
+    let on_switch =
+        |bridge: &Entry| trunks(&bridge.object).any(|trunk| number(trunk, "VirtualSwitchID") == Some(switch.number));
+    let mut bridges = host.client().feed(&feed).await.map_err(failed)?;
+    bridges.retain(on_switch);
+    let carried = |bridge: &Entry| trunks(&bridge.object).any(|trunk| vlans(trunk).contains(&vlan));
+    let Some(first) = bridges.first().filter(|_| !bridges.iter().any(carried)) else { return Ok(()) };
+    let turn = host.turn("network-bridges");
+    let _turn = turn.lock().await;
+    let taken: BTreeSet<u16> = bridges.iter().flat_map(|bridge| trunks(&bridge.object).flat_map(vlans)).collect();
+    let path = feed.item(&first.id);
+    let added = host.client().edit(&path, |object| Ok(add(object, vlan, switch, &taken))).await;
+    added.map(drop).map_err(failed)
+}
+
+/// Adds a VLAN to a trunk with room in every adapter of a bridge, or adds a trunk.
+fn add(bridge: &mut Element, vlan: u16, switch: &VirtualSwitch, taken: &BTreeSet<u16>) -> Edit {
+    if trunks(bridge).any(|trunk| vlans(trunk).contains(&vlan)) {
+        return Edit::Unchanged;
+    }
+    let mut used: BTreeSet<u16> = trunks(bridge).flat_map(vlans).collect();
+    used.extend(taken.iter().copied().chain([vlan]));
+    let Some(adapters) = bridge.child_mut("SharedEthernetAdapters") else { return Edit::Unchanged };
+    // All but the first trunk carry tagged VLANs.
+    let roomy = adapters.child("SharedEthernetAdapter").and_then(|adapter| {
+        let trunks = adapter.child("TrunkAdapters")?.all("TrunkAdapter").skip(1);
+        trunks
+            .into_iter()
+            .find(|trunk| tagged(trunk).len() < VLANS_OF_A_TRUNK)
+            .and_then(|trunk| trunk.text_at("PortVLANID"))
+    });
+    let arbitrary = ARBITRARY.rev().find(|number| !used.contains(number));
+    for adapter in adapters.elements_mut().filter(|adapter| adapter.local_name() == "SharedEthernetAdapter") {
+        let Some(list) = adapter.child_mut("TrunkAdapters") else { continue };
+        if let Some(own) = &roomy {
+            let peer = list.elements_mut().find(|trunk| trunk.text_at("PortVLANID").as_ref() == Some(own));
+            if let Some(trunk) = peer {
+                let mut all: Vec<String> = tagged(trunk).iter().map(u16::to_string).collect();
+                all.push(vlan.to_string());
+                trunk.replace(Element::text_of("TaggedVLANIDs", all.join(" ")), &ORDER);
+                trunk.replace(Element::text_of("TaggedVLANSupported", true), &ORDER);
+            }
+        } else {
+            let priority = list.child("TrunkAdapter").and_then(|first| first.text_at("TrunkPriority"));
+            let priority = priority.unwrap_or_else(|| "1".to_owned());
+            list.push(record(
+                "TrunkAdapter",
+                &[
+                    ("RequiredAdapter", &true),
+                    ("UseNextAvailableHighSlotID", &true),
+                    ("PortVLANID", &arbitrary.unwrap_or(*ARBITRARY.end())),
+                    ("TaggedVLANIDs", &vlan),
+                    ("TaggedVLANSupported", &true),
+                    ("VirtualSwitchID", &switch.number),
+                    ("TrunkPriority", &priority),
+                ],
+            ));
+        }
+    }
+    Edit::Changed
+}
+
+const ORDER: [&str; 5] =
+    ["MACAddress", "PortVLANID", "QualityOfServicePriorityEnabled", "TaggedVLANIDs", "TaggedVLANSupported"];
+
+fn trunks(bridge: &Element) -> impl Iterator<Item = &Element> {
+    let adapters =
+        bridge.child("SharedEthernetAdapters").into_iter().flat_map(|list| list.all("SharedEthernetAdapter"));
+    adapters.filter_map(|adapter| adapter.child("TrunkAdapters")).flat_map(|list| list.all("TrunkAdapter"))
+}
+
+fn number(element: &Element, name: &str) -> Option<u32> {
+    element.text_at(name)?.parse().ok()
+}
+
+fn tagged(trunk: &Element) -> Vec<u16> {
+    let text = trunk.text_at("TaggedVLANIDs").unwrap_or_default();
+    text.split_whitespace().filter_map(|vlan| vlan.parse().ok()).collect()
+}
+
+fn vlans(trunk: &Element) -> Vec<u16> {
+    let own = trunk.text_at("PortVLANID").and_then(|vlan| vlan.parse().ok());
+    own.into_iter().chain(tagged(trunk)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xml::Document;
+
+    fn bridge(tagged: usize) -> Element {
+        let list: Vec<String> = (100..100 + tagged).map(|vlan| vlan.to_string()).collect();
+        let adapter = format!(
+            "<SharedEthernetAdapter><TrunkAdapters><TrunkAdapter><PortVLANID>1</PortVLANID><TrunkPriority>1</TrunkPriority></TrunkAdapter>\
+             <TrunkAdapter><PortVLANID>4093</PortVLANID><TaggedVLANIDs>{}</TaggedVLANIDs><TaggedVLANSupported>true</TaggedVLANSupported></TrunkAdapter>\
+             </TrunkAdapters></SharedEthernetAdapter>",
+            list.join(" ")
+        );
+        let text = format!("<B><SharedEthernetAdapters>{adapter}{adapter}</SharedEthernetAdapters></B>");
+        Document::parse(text.as_bytes()).unwrap().root
+    }
+
+    fn switch() -> VirtualSwitch {
+        VirtualSwitch { id: "s".to_owned(), number: 0, name: "ETHERNET0".to_owned(), mode: "Veb".to_owned() }
+    }
+
+    #[test]
+    fn a_vlan_goes_to_a_trunk_with_room_in_both_adapters() {
+        let mut bridge = bridge(19);
+        assert_eq!(add(&mut bridge, 7, &switch(), &BTreeSet::new()), Edit::Changed);
+        let carrying: Vec<usize> = trunks(&bridge).map(|trunk| usize::from(tagged(trunk).contains(&7))).collect();
+        assert_eq!(carrying, [0, 1, 0, 1]);
+        assert_eq!(add(&mut bridge, 7, &switch(), &BTreeSet::new()), Edit::Unchanged);
+    }
+
+    #[test]
+    fn full_trunks_get_company() {
+        let mut bridge = bridge(20);
+        let taken = BTreeSet::from([4092]);
+        assert_eq!(add(&mut bridge, 7, &switch(), &taken), Edit::Changed);
+        let own: Vec<Vec<u16>> = trunks(&bridge).filter(|trunk| tagged(trunk) == [7]).map(vlans).collect();
+        assert_eq!(own, [vec![4091, 7], vec![4091, 7]]);
+    }
+}

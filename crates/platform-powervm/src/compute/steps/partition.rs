@@ -1,0 +1,64 @@
+//! A partition, without anything that is attached to it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use landfall_platform::{Context, ErrorClass, Outputs, Step, StepError};
+
+use crate::client::{JobLimits, Path};
+use crate::compute::{Error, Host, PartitionSpec, document, power};
+
+pub(super) struct PartitionStep {
+    pub(super) host: Arc<Host>,
+    pub(super) spec: PartitionSpec,
+}
+
+#[async_trait]
+impl Step for PartitionStep {
+    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+        // Most of the time it is not there. If it is, because a reply was lost or a run was cut off, it cannot be made again.
+        let number = match self.create().await {
+            Ok(number) => number,
+            Err(error) => self.number().await?.ok_or(error)?,
+        };
+        Ok(Outputs::default().with("number", number))
+    }
+
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        power::unplug(&self.host, &self.spec.id).await?;
+        let client = self.host.client();
+        let failed = |error| self.host.failed(format!("deleting partition {}", self.spec.name), error);
+        match client.delete_partition(self.spec.id.as_str()).await {
+            Err(error) if error.class() == ErrorClass::Invalid => {
+                // An open console is the usual reason.
+                close_console(&self.host, &Host::path(&self.spec.id), self.host.jobs()).await;
+                client.delete_partition(self.spec.id.as_str()).await.map_err(failed)?;
+            }
+            outcome => outcome.map_err(failed)?,
+        }
+        Ok(())
+    }
+}
+
+impl PartitionStep {
+    /// Its number, if it exists.
+    async fn number(&self) -> Result<Option<u32>, Error> {
+        match self.host.client().quick(&Host::path(&self.spec.id), "PartitionID").await {
+            Ok(number) => Ok(number.as_u64().or_else(|| number.as_str()?.parse().ok()).and_then(|n| n.try_into().ok())),
+            Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
+            Err(error) => Err(self.host.failed(format!("looking for partition {}", self.spec.name), error)),
+        }
+    }
+
+    async fn create(&self) -> Result<u32, Error> {
+        let feed = Path::entry("ManagedSystem", &self.host.system().id).child("LogicalPartition");
+        let made = self.host.client().create(&feed, &document::partition(&self.spec)).await;
+        let made = made.map_err(|error| self.host.failed(format!("making partition {}", self.spec.name), error))?;
+        Ok(made.number("PartitionID").unwrap_or_default())
+    }
+}
+
+/// Closes the console of a partition. If none is open, so much the better.
+async fn close_console(host: &Host, partition: &Path, limits: JobLimits) {
+    let _closed = host.client().run_job(partition, "CloseVterm", &[], limits).await;
+}

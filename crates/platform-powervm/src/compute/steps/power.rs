@@ -1,0 +1,33 @@
+//! That a partition runs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use landfall_platform::{Context, Outputs, Step, StepError};
+use serde::{Deserialize, Serialize};
+
+use crate::compute::{Host, PartitionId, Start, power};
+
+/// A partition that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::compute) struct Running {
+    pub(in crate::compute) partition: PartitionId,
+    pub(in crate::compute) start: Start,
+}
+
+pub(super) struct PowerStep {
+    pub(super) host: Arc<Host>,
+    pub(super) desired: Running,
+}
+
+#[async_trait]
+impl Step for PowerStep {
+    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+        power::on(&self.host, &self.desired.partition, &self.desired.start).await?;
+        Ok(Outputs::default())
+    }
+
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        Ok(power::unplug(&self.host, &self.desired.partition).await?)
+    }
+}

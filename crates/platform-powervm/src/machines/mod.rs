@@ -1,0 +1,118 @@
+//! The machine verbs.
+
+mod make;
+mod place;
+mod spec;
+
+use async_trait::async_trait;
+use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use landfall_wire::Images;
+use serde::Deserialize as _;
+
+pub use spec::Partition;
+
+use crate::{
+    Error,
+    compute::{self, Binder, PartitionId},
+    site::{Found, Site},
+};
+
+/// The machines of a cluster.
+#[derive(Clone)]
+pub struct Machines {
+    pub(crate) site: Site,
+    pub(crate) images: Images,
+}
+
+#[async_trait]
+impl landfall_platform::Machines for Machines {
+    async fn ensure(&self, spec: &MachineSpec, progress: Progress<'_>) -> Result<Machine, StepError> {
+        let desired = Partition::deserialize(&spec.platform);
+        let desired = desired.map_err(|error| StepError::new(ErrorClass::Invalid, error))?;
+        let desired = Partition { name: spec.name.clone(), ..desired };
+        Ok(machine(&self.make(&desired, Some(&spec.user_data), progress).await?))
+    }
+
+    async fn list(&self) -> Result<Vec<Machine>, StepError> {
+        Ok(self.site.list().await?.iter().map(machine).collect())
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {
+        Ok(self.site.ours(name).await?.as_ref().map(machine))
+    }
+
+    async fn power(&self, name: &str, wish: Power) -> Result<(), StepError> {
+        let found = self.site.ours(name).await?.ok_or_else(|| Error::Missing { name: name.to_owned() })?;
+        let wish = match wish {
+            Power::On => compute::Power::On,
+            Power::Off => compute::Power::Off,
+            Power::ShutDown => compute::Power::ShutDown,
+            Power::Reset => compute::Power::Reset,
+        };
+        let host = self.site.member(&found.host)?.host().await?;
+        Ok(compute::power(&host, &id(&found)?, wish).await?)
+    }
+
+    async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError> {
+        // A name is free on another server while a partition has it on one.
+        for found in self.site.named(name).await?.iter().filter(|found| self.site.is_ours(found)) {
+            self.take_down(found, progress).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Machines {
+    /// Removes a partition with everything that was made for it, the partition last: as long as anything is left, it is there to find
+    /// the rest by.
+    async fn take_down(&self, found: &Found, progress: Progress<'_>) -> Result<(), StepError> {
+        let host = self.site.member(&found.host)?.host().await?;
+        let binder = Binder::new([host.clone()]);
+        let belongings = compute::belongings(&host, &id(found)?, "").await?;
+        for mut spec in belongings.into_iter().rev() {
+            progress(format!("removing {}", spec.title));
+            // An image is the user's, or has a step of its own: no disk takes the one with it that it was made from.
+            if let Some(image) = spec.desired.pointer_mut("/disk/image") {
+                image.take();
+            }
+            let context = make::context(std::collections::BTreeMap::new());
+            landfall_platform::Bind::bind(&binder, &spec)?.remove(&context, None).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The id of a partition.
+fn id(found: &Found) -> Result<PartitionId, Error> {
+    let Found { host, partition, .. } = found;
+    partition.id.parse().map_err(|_| Error::State {
+        object: format!("partition {}", partition.name),
+        host: host.clone(),
+        state: format!("it has the id '{}'", partition.id),
+    })
+}
+
+/// A machine in the words that all platforms share.
+fn machine(found: &Found) -> Machine {
+    let partition = &found.partition;
+    let id = partition.id.to_lowercase();
+    Machine {
+        name: partition.name.clone(),
+        provider_id: format!("powervm://{id}"),
+        id,
+        power: power_state(&partition.state),
+        state: partition.state.clone(),
+        addresses: found.address.into_iter().collect(),
+    }
+}
+
+fn power_state(state: &str) -> PowerState {
+    match state {
+        "running" | "migrating running" => PowerState::On,
+        "not activated" | "migrating not active" => PowerState::Off,
+        "starting" | "open firmware" | "hardware discovery" | "resuming" => PowerState::Starting,
+        "shutting down" | "suspending" => PowerState::Stopping,
+        "suspended" => PowerState::Paused,
+        _ => PowerState::Unknown,
+    }
+}

@@ -1,0 +1,18 @@
+//! The compute core on simulated hosts.
+
+mod config_drive;
+mod console;
+mod crowd;
+mod inventory;
+mod journal;
+mod killed;
+mod migration;
+mod network;
+mod resize;
+mod rollback;
+mod scrub;
+mod spawn;
+mod stage;
+mod suites;
+mod unwind;
+mod volume;

@@ -1,0 +1,180 @@
+//! What is whose, and what is left when something goes wrong.
+
+use std::time::{Duration, Instant};
+
+use landfall_engine::Options;
+use landfall_platform::{ErrorClass, MachineSpec, Machines as _, Power, PowerState};
+use landfall_platform_powervm::{Discovery, Partition, client::Client};
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, config, options};
+use crate::scene::spec;
+
+fn worker(cluster: &Cluster, name: &str, changes: &Value) -> MachineSpec {
+    let hosts: Vec<&str> =
+        cluster.config.platform.powervm().unwrap().hosts.iter().map(|host| host.name.as_str()).collect();
+    let mut platform = json!({
+        "name": name, "role": "worker", "hosts": hosts, "processors": 2, "processingUnits": 0.5, "sharing": "uncapped",
+        "memoryMib": 16_384, "compatibilityMode": null, "diskGib": 120, "storage": { "sharedStoragePool": {} },
+        "image": "fcos", "network": { "sharedEthernet": { "vlan": 100, "virtualSwitch": "ETHERNET0" } },
+        "ignition": "worker.ign",
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        platform[key] = value.clone();
+    }
+    MachineSpec { name: name.to_owned(), user_data: "{}".into(), platform }
+}
+
+async fn foreign(client: &Client, name: &str) {
+    let system = client.systems().await.unwrap().remove(0);
+    client.create_partition(&system.id, &spec(name)).await.unwrap();
+}
+
+#[tokio::test]
+async fn machines_of_a_role_are_kept_apart_and_found_on_all_servers() {
+    let cluster = Cluster::new(1, json!({})).await;
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    for letter in ["a", "b", "c"] {
+        let name = format!("demo-x7k2p-worker-{letter}");
+        let made = machines.ensure(&worker(&cluster, &name, &json!({})), &|_| ()).await.unwrap();
+        assert_eq!((made.name.as_str(), made.power), (name.as_str(), PowerState::On));
+        assert_eq!(made.provider_id, format!("powervm://{}", made.id));
+    }
+    let on: Vec<String> = cluster.list().into_iter().filter(|line| line.contains("partition demo-")).collect();
+    for host in ["power-a", "power-b", "power-c"] {
+        assert_eq!(on.iter().filter(|line| line.starts_with(host)).count(), 1, "{on:?}");
+    }
+    assert_eq!(machines.list().await.unwrap().len(), 3);
+    machines.power("demo-x7k2p-worker-b", Power::Off).await.unwrap();
+    assert_eq!(machines.get("demo-x7k2p-worker-b").await.unwrap().unwrap().power, PowerState::Off);
+    for letter in ["a", "b", "c"] {
+        machines.delete(&format!("demo-x7k2p-worker-{letter}"), &|_| ()).await.unwrap();
+    }
+    assert_eq!(cluster.list(), before);
+}
+
+#[tokio::test]
+async fn a_partition_of_somebody_else_is_never_touched() {
+    let cluster = Cluster::new(1, json!({})).await;
+    foreign(&cluster.scene.client(), "demo-x7k2p-worker-a").await;
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    let error = machines.ensure(&worker(&cluster, "demo-x7k2p-worker-a", &json!({})), &|_| ()).await.unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Invalid);
+    assert!(error.to_string().contains("does not belong to the cluster"), "{error}");
+    machines.delete("demo-x7k2p-worker-a", &|_| ()).await.unwrap();
+    assert!(machines.list().await.unwrap().is_empty());
+    assert!(landfall_platform::Discover::discover(&Discovery::new(cluster.site())).await.unwrap().is_empty());
+    assert_eq!(cluster.list(), before);
+}
+
+#[tokio::test]
+async fn a_machine_that_can_never_be_made_leaves_nothing_behind() {
+    let cluster = Cluster::new(1, json!({})).await;
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    for (changes, class, words) in [
+        (json!({ "memoryMib": 1 << 30 }), ErrorClass::Capacity, "no server has room"),
+        (json!({ "image": "rhcos" }), ErrorClass::Invalid, "no image rhcos"),
+        (json!({ "hosts": ["power-x"] }), ErrorClass::Invalid, "there is no server power-x"),
+        (
+            json!({ "network": { "sharedEthernet": { "vlan": 100, "virtualSwitch": "NOWHERE" } } }),
+            ErrorClass::NotFound,
+            "virtual switch NOWHERE",
+        ),
+    ] {
+        let error = machines.ensure(&worker(&cluster, "demo-x7k2p-worker-a", &changes), &|_| ()).await.unwrap_err();
+        assert_eq!(error.class(), class, "{error}");
+        assert!(landfall_platform::error_chain(&error).contains(words), "{error}");
+        assert_eq!(cluster.list(), before, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_goes_by_its_mark_alone_and_its_neighbour_stays() {
+    let cluster = Cluster::new(3, json!({})).await;
+    let scene = std::sync::Arc::clone(&cluster.scene);
+    let other = Cluster::on(&scene, "demo-x7k2q", config(&scene, 1, json!({})));
+    other.install().await.unwrap();
+    let before = cluster.list();
+    cluster.install().await.unwrap();
+    let masters: Vec<String> = cluster.list().into_iter().filter(|line| line.contains("demo-x7k2p-master")).collect();
+    for host in ["power-a", "power-b", "power-c"] {
+        assert_eq!(masters.iter().filter(|line| line.starts_with(host)).count(), 1, "{masters:?}");
+    }
+    cluster.destroy_without_files().await.unwrap();
+    assert_eq!(cluster.list(), before);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_never_taken_for_an_empty_one() {
+    let cluster = Cluster::new(1, json!({})).await;
+    cluster.install().await.unwrap();
+    cluster.scene.fault("GET /rest/api/uom/LogicalPartition* status=503");
+    let error = landfall_platform::Discover::discover(&Discovery::new(cluster.site())).await.unwrap_err();
+    assert!(error.class().is_retryable(), "{error}");
+}
+
+#[tokio::test]
+async fn what_was_on_a_server_that_is_silent_for_a_while_is_not_forgotten() {
+    let cluster = Cluster::new(3, json!({})).await;
+    cluster.install().await.unwrap();
+    let machines = cluster.binder().machines();
+    let names = async || {
+        let mut all = machines.list().await?;
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok::<_, landfall_platform::StepError>(all)
+    };
+    // An address is told some time after the power is on.
+    let begun = Instant::now();
+    let known = loop {
+        let known = names().await.unwrap();
+        if known.iter().all(|machine| !machine.addresses.is_empty()) {
+            break known;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "{known:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    assert!(known.len() == 4 && known.iter().all(|machine| machine.power == PowerState::On), "{known:?}");
+    // One of the three servers does not answer.
+    cluster.scene.fault("GET /rest/api/uom/LogicalPartition* nth=2 status=503");
+    let listed = names().await.unwrap();
+    let same = |machines: &[landfall_platform::Machine]| machines.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
+    assert_eq!(same(&listed), same(&known));
+    let unknown: Vec<_> = listed.iter().filter(|machine| machine.power == PowerState::Unknown).collect();
+    assert!((1..=2).contains(&unknown.len()), "{listed:?}");
+    assert!(unknown.iter().all(|machine| machine.state.ends_with(" does not answer")), "{unknown:?}");
+    assert_eq!(names().await.unwrap(), known);
+    // If none does, there is nothing to tell.
+    cluster.scene.fault("GET /rest/api/uom/LogicalPartition* status=503");
+    assert!(names().await.unwrap_err().class().is_retryable());
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_asked_keeps_a_cluster_from_being_gone_and_nothing_else() {
+    let mut cluster = Cluster::new(3, json!({})).await;
+    let before = cluster.list();
+    cluster.install().await.unwrap();
+    let address = cluster.move_host("power-b", "https://127.0.0.1:9");
+    let impatient = Options { removal_timeout: Some(Duration::from_secs(6)), ..options() };
+    let error = cluster.destroy_without_files_as(&impatient).await.unwrap_err();
+    let told = landfall_platform::error_chain(&error);
+    assert!(told.contains("whatever is on power-b, which does not answer"), "{told}");
+    let left: Vec<String> = cluster.list().into_iter().filter(|line| line.contains("partition demo-")).collect();
+    assert!(left.len() == 1 && left[0].starts_with("power-b"), "{left:?}");
+    cluster.move_host("power-b", &address);
+    cluster.destroy_without_files().await.unwrap();
+    assert_eq!(cluster.list(), before);
+}
+
+#[test]
+fn what_a_plan_holds_can_be_read_back() {
+    let value = json!({
+        "name": "a", "role": "master", "hosts": [], "processors": 1, "processingUnits": 0.1, "sharing": "capped",
+        "memoryMib": 4096, "compatibilityMode": "POWER9", "diskGib": 10, "storage": { "volumeGroup": { "name": "datavg" } },
+        "image": "https://example.com/a.raw", "network": { "openVswitch": { "bridge": "br" } }, "ignition": "master.ign",
+    });
+    let machine: Partition = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(serde_json::to_value(machine).unwrap(), value);
+}

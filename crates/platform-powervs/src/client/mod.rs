@@ -1,0 +1,44 @@
+//! The APIs of IBM Cloud, one file per resource.
+
+mod datacenter;
+mod dhcp;
+mod event;
+mod image;
+mod instance;
+mod load_balancer;
+mod network;
+mod object_storage;
+mod public_gateway;
+mod resource;
+mod resource_group;
+mod resource_instance;
+mod security_group;
+mod session;
+mod ssh_key;
+mod subnet;
+mod system_pool;
+mod tag;
+mod transit_gateway;
+mod vpc;
+mod workspace;
+
+pub use datacenter::Datacenter;
+pub use dhcp::{DhcpServer, DhcpStatus, Lease};
+pub use image::{Image, ImageImport, Job};
+pub use instance::{Instance, InstanceStatus, NetworkPort};
+pub use load_balancer::{Listener, LoadBalancer, Member, Pool};
+pub use network::Network;
+pub use object_storage::{Bucket, HmacKey};
+pub use public_gateway::PublicGateway;
+pub(crate) use resource::Resource;
+pub use resource_group::ResourceGroup;
+pub use resource_instance::{ResourceInstance, ServiceId};
+pub use security_group::SecurityGroup;
+pub use session::{Client, Reference};
+pub use ssh_key::SshKey;
+pub use subnet::Subnet;
+pub use system_pool::SystemPool;
+pub use tag::Crn;
+pub use transit_gateway::{Connection, TransitGateway};
+pub use vpc::Vpc;
+pub use workspace::{EdgeRouter, Workspace};

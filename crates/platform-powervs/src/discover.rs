@@ -1,0 +1,249 @@
+//! Finds everything in an account that carries a cluster's mark: its names, and its tag.
+//!
+//! What has a name of the plan gets the step of the plan. What carries the tag and lost its name gets a step of its own, which names
+//! it by its id.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use landfall_config::powervs::{VpcRegion, vpc_region};
+use landfall_platform::{Discover, StepError, StepId, StepSpec};
+use serde_json::json;
+
+use crate::{
+    Error, Site,
+    client::{self, Crn, Resource},
+    plan::{self, GATEWAY, OBJECT_STORAGE, SECURITY_GROUP, SSH_KEY, TRANSIT_GATEWAY, VPC, WORKSPACE},
+    steps::{
+        Connection, Desired, Dhcp, Image, ImageSource, LoadBalancer, ObjectStorage, PublicGateway, SecurityGroup,
+        SshKey, Subnet, TransitGateway, Vpc, Workspace, stored,
+    },
+};
+
+/// How long the removal of something that was found may take.
+const TIMEOUT: Duration = Duration::from_mins(40);
+
+/// Finds what belongs to one cluster.
+pub struct Discovery {
+    site: Site,
+}
+
+impl Discovery {
+    /// Looks for the mark of a cluster.
+    pub fn new(site: Site) -> Self {
+        Self { site }
+    }
+
+    async fn find(&self) -> Result<Vec<StepSpec>, Error> {
+        // What was known may have gone.
+        self.site.forget().await;
+        self.site.forget_tags().await;
+        let tagged = self.site.tagged().await?;
+        let (network, power, storage) = futures::try_join!(self.vpc(&tagged), self.power(&tagged), self.storage())?;
+        Ok(network.into_iter().chain(power).chain(storage).collect())
+    }
+
+    /// What is in VPC, and what joins it with the workspace.
+    async fn vpc(&self, tagged: &Arc<Vec<Crn>>) -> Result<Vec<StepSpec>, Error> {
+        let (client, mark) = (&self.site.client, &self.site.mark);
+        let region = client.place().vpc_region.clone();
+        let zones: Vec<String> = vpc_region(&region).into_iter().flat_map(VpcRegion::zone_names).collect();
+        let in_zones = |word: &str, step: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
+            zones.iter().map(|zone| (mark.name(&format!("{word}-{zone}")), step(zone))).collect()
+        };
+        let find = Finder { site: &self.site, tagged };
+
+        let vpcs = find.all(&client.all::<client::Vpc>().await?, &[(mark.vpc(), VPC.to_owned())], &[], |name| {
+            Desired::Vpc(Vpc { name, given: None })
+        });
+        let inside = ids(&vpcs, &[VPC]);
+        let names = in_zones("subnet", &|zone| plan::subnet(zone));
+        let subnets = find.all(&client.all::<client::Subnet>().await?, &names, &inside, |name| {
+            Desired::Subnet(Subnet { name, zone: String::new(), given: None })
+        });
+        let behind: Vec<StepId> = ids(&subnets, &[]).into_iter().chain(inside.clone()).collect();
+        let names = in_zones("gateway", &|zone| format!("{GATEWAY}/{zone}"));
+        let gateways = find.all(&client.all::<client::PublicGateway>().await?, &names, &behind, |name| {
+            Desired::PublicGateway(PublicGateway { name, zone: String::new(), subnet: VPC.into() })
+        });
+        let names = [(mark.name("sg"), SECURITY_GROUP.to_owned())];
+        let groups = find.all(&client.all::<client::SecurityGroup>().await?, &names, &inside, |name| {
+            Desired::SecurityGroup(SecurityGroup { name, rules: Vec::new() })
+        });
+        let mut steps = [vpcs, subnets, gateways, groups].concat();
+        let names =
+            [true, false].map(|is_public| (mark.load_balancer(is_public), plan::balancer(is_public).to_owned()));
+        let below = ids(&steps, &[]);
+        steps.extend(find.all(&client.all::<client::LoadBalancer>().await?, &names, &below, |name| {
+            Desired::LoadBalancer(LoadBalancer {
+                is_public: name == mark.load_balancer(true),
+                name,
+                subnets: Vec::new(),
+                security_group: SECURITY_GROUP.into(),
+                listeners: Vec::new(),
+            })
+        }));
+        steps.extend(self.gateways(&find, &inside).await?);
+        Ok(steps)
+    }
+
+    /// The transit gateway and the cluster's connections, also those to a gateway of the user's. Connections take no tags.
+    async fn gateways(&self, find: &Finder<'_>, vpcs: &[StepId]) -> Result<Vec<StepSpec>, Error> {
+        let (client, mark) = (&self.site.client, &self.site.mark);
+        let joined: Vec<StepId> = vpcs.iter().cloned().chain([WORKSPACE.into()]).collect();
+        let all = client.all::<client::TransitGateway>().await?;
+        let names = [(mark.transit_gateway(), TRANSIT_GATEWAY.to_owned())];
+        let mut steps = find.all(&all, &names, &joined, |name| {
+            Desired::TransitGateway(TransitGateway { name, location: String::new(), global: false, given: None })
+        });
+        let needs: Vec<StepId> = ids(&steps, &[TRANSIT_GATEWAY]).into_iter().chain(joined).collect();
+        for gateway in &all {
+            let connections = match client.connections(&gateway.id).await {
+                // The gateway of somebody else went in this moment.
+                Err(error) if error.is_gone() => continue,
+                connections => connections?,
+            };
+            for connection in connections {
+                let Some(kind) =
+                    plan::CONNECTIONS.into_iter().find(|kind| connection.name == mark.name(&format!("{kind}-con")))
+                else {
+                    continue;
+                };
+                let title = format!("connection {}", connection.name);
+                let desired = Connection {
+                    name: connection.name,
+                    gateway: TRANSIT_GATEWAY.into(),
+                    network: kind.to_owned(),
+                    target: kind.into(),
+                };
+                let step = found(&plan::connection(kind), title, "connection", &needs, &Desired::Connection(desired));
+                steps.push(step);
+            }
+        }
+        Ok(steps)
+    }
+
+    /// What is in Power Virtual Server.
+    async fn power(&self, tagged: &Arc<Vec<Crn>>) -> Result<Vec<StepSpec>, Error> {
+        let (client, mark) = (&self.site.client, &self.site.mark);
+        let mut steps = Vec::new();
+        let instance = self.site.workspace_instance().await?;
+        if let Some(instance) = instance.as_ref().filter(|_| !self.site.workspace_is_given()) {
+            let desired = Desired::Workspace(Workspace { name: mark.workspace(), given: None });
+            steps.push(found(WORKSPACE, format!("workspace {}", instance.name), "workspace", &[], &desired));
+        }
+        let Some(workspace) = self.site.find_workspace().await? else { return Ok(steps) };
+        let inside = [WORKSPACE.into()];
+        if client.ssh_key(&workspace, &mark.key()).await?.is_some() {
+            let desired = Desired::SshKey(SshKey { name: mark.key(), key: String::new() });
+            steps.push(found(SSH_KEY, format!("SSH key {}", mark.key()), "ssh-key", &inside, &desired));
+        }
+        let is_tagged = |kind: &str, id: &str| tagged.iter().any(|crn| crn.kind == kind && crn.id == id);
+        for image in client.images(&workspace).await? {
+            let (id, name) = if image.name == mark.image() {
+                (plan::IMAGE.to_owned(), image.name.clone())
+            } else if is_tagged("image", &image.id) && !self.site.is_given(&image.id, &image.name) {
+                (format!("image/{}", image.id), image.id.clone())
+            } else {
+                continue;
+            };
+            let desired = Image { name, source: ImageSource::None, storage_type: String::new() };
+            steps.push(found(&id, format!("image {}", image.name), "image", &inside, &Desired::Image(desired)));
+        }
+        let networks = client.networks(&workspace).await?;
+        let is_own = |network: &client::Network| network.name == mark.network() || is_tagged("network", &network.id);
+        if networks.iter().any(is_own) || !self.site.dhcp_servers(&workspace).await?.is_empty() {
+            let desired = Desired::Dhcp(Dhcp { name: mark.dhcp(), cidr: String::new(), dns_server: None });
+            let title = format!("DHCP server {} and its network", mark.dhcp());
+            steps.push(found(plan::DHCP, title, "dhcp", &inside, &desired));
+        }
+        let mut machines: Vec<(String, String, String)> = Vec::new();
+        let listed = self.site.machines().await?;
+        for one in listed.iter() {
+            let name = &one.instance.server_name;
+            machines.push((mark.suffix(name).unwrap_or(name).to_owned(), name.clone(), name.clone()));
+        }
+        for crn in tagged.iter().filter(|crn| crn.kind == "pvm-instance" && crn.instance == workspace.guid) {
+            let is_listed = listed.iter().any(|one| one.instance.id == crn.id);
+            // The search may not know yet that it is gone.
+            if !is_listed && let Some(instance) = client.instance(&workspace, &crn.id).await? {
+                machines.push((crn.id.clone(), crn.id.clone(), instance.server_name));
+            }
+        }
+        for (suffix, name, title) in machines {
+            let step = StepSpec {
+                id: format!("vm/{suffix}").into(),
+                title: format!("machine {title}"),
+                kind: "vm".into(),
+                needs: [plan::DHCP, plan::IMAGE, SSH_KEY, WORKSPACE].map(StepId::from).into(),
+                timeout: TIMEOUT,
+                desired: json!({"object": "instance", "name": name}),
+            };
+            if steps.iter().all(|known| known.id != step.id) {
+                steps.push(step);
+            }
+        }
+        Ok(steps)
+    }
+
+    async fn storage(&self) -> Result<Option<StepSpec>, Error> {
+        let name = self.site.mark.object_storage();
+        let Some(instance) = stored(&self.site).await? else { return Ok(None) };
+        let desired = Desired::ObjectStorage(ObjectStorage { name, bucket: self.site.mark.bucket() });
+        let title = format!("object storage {}", instance.name);
+        Ok(Some(found(OBJECT_STORAGE, title, "object-storage", &[], &desired)))
+    }
+}
+
+/// Tells what is the cluster's from what is not.
+struct Finder<'a> {
+    site: &'a Site,
+    tagged: &'a [Crn],
+}
+
+impl Finder<'_> {
+    /// Steps for the cluster's objects of a kind. `names` are those of the plan, each with its step; `desired` says what is removed.
+    fn all<T: Resource>(
+        &self,
+        all: &[T],
+        names: &[(String, String)],
+        needs: &[StepId],
+        desired: impl Fn(String) -> Desired,
+    ) -> Vec<StepSpec> {
+        let step = |object: &T| {
+            let title = format!("{} {}", T::TITLE, object.name());
+            if let Some((name, step)) = names.iter().find(|(name, _)| name == object.name()) {
+                return Some(found(step, title, T::KIND, needs, &desired(name.clone())));
+            }
+            let is_tagged = self.tagged.iter().any(|crn| crn.kind == T::KIND_OF_CRN && crn.id == object.id());
+            let is_stray = is_tagged && !self.site.is_given(object.id(), object.name());
+            let id = format!("{}/{}", T::KIND, object.id());
+            is_stray.then(|| found(&id, title, T::KIND, needs, &desired(object.id().to_owned())))
+        };
+        all.iter().filter_map(step).collect()
+    }
+}
+
+#[async_trait]
+impl Discover for Discovery {
+    async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
+        Ok(self.find().await?)
+    }
+}
+
+/// The ids of steps, and others.
+fn ids(steps: &[StepSpec], others: &[&str]) -> Vec<StepId> {
+    let further = others.iter().map(|id| StepId::from(*id)).filter(|id| steps.iter().all(|step| step.id != *id));
+    steps.iter().map(|step| step.id.clone()).chain(further).collect()
+}
+
+fn found(id: &str, title: String, kind: &str, needs: &[StepId], desired: &Desired) -> StepSpec {
+    StepSpec {
+        id: id.into(),
+        title,
+        kind: kind.into(),
+        needs: needs.to_vec(),
+        timeout: TIMEOUT,
+        desired: serde_json::to_value(desired).expect("what a step makes has string keys only"),
+    }
+}

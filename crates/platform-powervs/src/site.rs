@@ -1,0 +1,494 @@
+//! What everything that acts for a cluster shares: the services, the cluster's workspace and machines in it, and the cluster's mark.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use landfall_config::powervs::{self, ServiceEndpoints};
+use landfall_platform::{Context, ErrorClass, InfraId};
+use landfall_wire::{Listings, aws, ibm_cloud::Place};
+use tokio::{
+    sync::{Mutex, OwnedMutexGuard},
+    time::Instant,
+};
+
+use crate::{
+    Client, Credentials, Error, Mark,
+    client::{self, Crn, Instance, InstanceStatus, Lease, ResourceInstance, ServiceId, Workspace},
+    plan::WORKSPACE,
+};
+
+/// How long what the DHCP server has lent is believed, once every machine that runs has an address. Machines keep theirs as long as they
+/// live, so this is only for those that are told another one by hand.
+const LEASES_LAST: Duration = Duration::from_mins(1);
+
+/// Machines take minutes to come up, so they are looked at once in so many intervals.
+const INTERVALS_PER_LISTING: u32 = 4;
+
+/// Whatever else is waited for takes seconds or a quarter of an hour. So it is looked at again after an interval at first, then after ever
+/// longer pauses: an import takes a hundred calls and not a thousand, and is seen to be over a few seconds late.
+const LONGEST_PAUSE: u32 = 10;
+const PAUSE_GROWTH: f64 = 1.25;
+
+/// How often something is offered to a tagging service that refuses it: it may not know yet what was made a moment ago.
+const TAG_ATTEMPTS: u32 = 4;
+
+/// Where a cluster is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// Zone of the machines.
+    pub zone: String,
+    /// Region of the VPC; none if it is the one next to the zone.
+    pub vpc_region: Option<String>,
+    /// Resource group, by name or id; none is the account's default one.
+    pub resource_group: Option<String>,
+    /// GUID of a workspace that exists; none if the cluster has one of its own.
+    pub workspace: Option<String>,
+    /// Where services are that are not where IBM has them.
+    pub endpoints: ServiceEndpoints,
+    /// Names or ids of what else is the user's. It stays, whatever it is tagged with.
+    pub given: Vec<String>,
+}
+
+impl Whereabouts {
+    /// As an install-config says.
+    pub fn of(platform: &powervs::Platform) -> Self {
+        let image = match &platform.image {
+            powervs::Image::Existing(name) => Some(name.clone()),
+            powervs::Image::Regional(_) | powervs::Image::Object(_) => None,
+        };
+        let given = [platform.vpc_name.clone(), platform.tg_name.clone(), image];
+        Self {
+            zone: platform.zone.clone(),
+            vpc_region: platform.vpc_region(),
+            resource_group: platform.powervs_resource_group.clone(),
+            workspace: platform.service_instance_guid.map(|guid| guid.to_string()),
+            endpoints: platform.service_endpoints.clone(),
+            given: given.into_iter().flatten().chain(platform.vpc_subnets.iter().cloned()).collect(),
+        }
+    }
+
+    /// In a zone that nothing but the credentials name.
+    pub fn guessed(credentials: &Credentials) -> Result<Self, Error> {
+        let zone = credentials.zone.clone().ok_or(Error::NoZone)?;
+        Ok(Self { zone, resource_group: credentials.resource_group.clone(), ..Self::default() })
+    }
+
+    /// A client for there.
+    pub fn client(&self, credentials: &Credentials) -> Result<Client, Error> {
+        let known = powervs::zone(&self.zone);
+        let next_to = known.and_then(|zone| zone.vpc_region).unwrap_or_default();
+        let place = Place {
+            region: known.map_or_else(|| self.zone.clone(), |zone| zone.region.to_owned()),
+            vpc_region: self.vpc_region.clone().unwrap_or_else(|| next_to.to_owned()),
+            cos_region: known.and_then(|zone| zone.cos_region).unwrap_or_default().to_owned(),
+        };
+        Client::new(credentials, &self.endpoints, place, &self.zone)
+    }
+}
+
+/// A machine of the cluster, with the addresses that its hardware addresses have been lent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) instance: Instance,
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+/// A cluster's place in an account.
+#[derive(Clone)]
+pub struct Site {
+    pub(crate) client: Arc<Client>,
+    pub(crate) mark: Mark,
+    pub(crate) interval: Duration,
+    /// Opens private buckets of images.
+    pub(crate) hmac: Option<aws::Credentials>,
+    /// What machines must trust to fetch from object storage, if it is not what everybody trusts.
+    pub(crate) authority: Option<String>,
+    whereabouts: Arc<Whereabouts>,
+    machines: Listings<Found>,
+    known: Arc<Mutex<Known>>,
+    /// What carried the cluster's tag when it was last looked for.
+    tagged: Arc<Mutex<Option<Arc<Vec<Crn>>>>>,
+    /// GUID of a workspace that nobody named and that is not the cluster's, but has things of the cluster in it.
+    lent: Arc<OnceLock<String>>,
+    locks: Arc<Mutex<HashMap<String, Arc<Mutex<()>>>>>,
+}
+
+/// What does not change once it is found out.
+#[derive(Default)]
+struct Known {
+    workspace: Option<Workspace>,
+    /// The id that was recorded when the workspace was made. It stays known when the rest is forgotten.
+    recorded: Option<String>,
+    resource_group: Option<String>,
+    /// Id of the DHCP server, and of its network.
+    dhcp: Option<(String, String)>,
+    /// What it had lent, and when it was asked.
+    leases: Option<(Instant, Vec<Lease>)>,
+}
+
+impl Site {
+    /// The place of a cluster. Whatever is waited for is looked at once per `interval` at first, and less often later.
+    pub fn new(
+        client: Arc<Client>,
+        infra_id: &InfraId,
+        whereabouts: Whereabouts,
+        credentials: &Credentials,
+        interval: Duration,
+    ) -> Self {
+        let authority = match &credentials.trust {
+            landfall_wire::Trust::Only(bundle) => Some(bundle.clone()),
+            landfall_wire::Trust::System | landfall_wire::Trust::Unverified => None,
+        };
+        Self {
+            client,
+            mark: Mark::new(infra_id.clone()),
+            interval,
+            hmac: credentials.hmac.clone(),
+            authority,
+            whereabouts: Arc::new(whereabouts),
+            machines: Listings::new(interval * INTERVALS_PER_LISTING),
+            known: Arc::default(),
+            tagged: Arc::default(),
+            lent: Arc::default(),
+            locks: Arc::default(),
+        }
+    }
+
+    /// Whether the workspace is the user's.
+    pub(crate) fn workspace_is_given(&self) -> bool {
+        self.given_workspace().is_some()
+    }
+
+    fn given_workspace(&self) -> Option<&String> {
+        self.whereabouts.workspace.as_ref().or_else(|| self.lent.get())
+    }
+
+    /// The id of the resource group.
+    pub(crate) async fn resource_group(&self) -> Result<String, Error> {
+        let mut known = self.known.lock().await;
+        if let Some(id) = &known.resource_group {
+            return Ok(id.clone());
+        }
+        let groups = self.client.resource_groups().await?;
+        let wanted = self.whereabouts.resource_group.as_deref();
+        let found = groups.into_iter().find(|group| match wanted {
+            // The reference installer takes this word for the group that is the default, whatever its name.
+            Some("Default") | None => group.default,
+            Some(wanted) => group.name == wanted || group.id == wanted,
+        });
+        let missing = || Error::missing(format!("resource group {}", wanted.unwrap_or("that is the default")));
+        Ok(known.resource_group.insert(found.ok_or_else(missing)?.id).clone())
+    }
+
+    /// The instance of the cluster's workspace, as far as it exists. One that is on its way out counts only if asked for.
+    pub(crate) async fn workspace_instance(&self) -> Result<Option<ResourceInstance>, Error> {
+        if let Some(guid) = self.given_workspace() {
+            return self.client.resource_instance(guid).await;
+        }
+        let recorded = self.known.lock().await.recorded.clone();
+        match self.service_instance(ServiceId::POWER, &self.mark.workspace(), recorded.as_deref()).await? {
+            Some(own) => Ok(Some(own)),
+            None => self.lent_workspace().await,
+        }
+    }
+
+    /// A workspace that is not the cluster's and has things of it: one that the user gave to an installation of which nothing but the infra
+    /// id is known any more.
+    async fn lent_workspace(&self) -> Result<Option<ResourceInstance>, Error> {
+        let tagged = self.tagged().await?;
+        let inside = tagged.iter().find(|crn| crn.service == ServiceId::POWER.name && !crn.kind.is_empty());
+        let Some(crn) = inside else { return Ok(None) };
+        // What was in a workspace that is gone may still be found for a while.
+        let found = self.client.resource_instance(&crn.instance).await?;
+        let found = found.filter(|instance| instance.state != "removed" && !instance.is_leaving());
+        if let Some(found) = &found {
+            self.lent.get_or_init(|| found.guid.clone());
+        }
+        Ok(found)
+    }
+
+    /// The cluster's instance of a service, as far as it exists: the one whose id was recorded, else the one with its name, else one
+    /// that carries the tag and lost its name. One that is on its way out counts only if there is no other.
+    pub(crate) async fn service_instance(
+        &self,
+        service: ServiceId,
+        name: &str,
+        recorded: Option<&str>,
+    ) -> Result<Option<ResourceInstance>, Error> {
+        let exists = |instance: &ResourceInstance| instance.state != "removed";
+        let mut found = Vec::new();
+        if let Some(guid) = recorded {
+            found.extend(self.client.resource_instance(guid).await?.filter(exists));
+        }
+        if found.is_empty() {
+            found = self.client.resource_instances_named(service, name).await?;
+            found.retain(exists);
+        }
+        if found.is_empty() {
+            let tagged = self.tagged().await?;
+            for crn in tagged.iter().filter(|crn| crn.service == service.name && crn.kind.is_empty()) {
+                found.extend(self.client.resource_instance(&crn.instance).await?.filter(exists));
+            }
+        }
+        // One that is leaving may still have its name when its successor is made.
+        found.sort_by_key(ResourceInstance::is_leaving);
+        Ok(found.into_iter().next())
+    }
+
+    /// What carried the cluster's tag when it was last looked for.
+    pub(crate) async fn tagged(&self) -> Result<Arc<Vec<Crn>>, Error> {
+        let mut known = self.tagged.lock().await;
+        if let Some(tagged) = &*known {
+            return Ok(Arc::clone(tagged));
+        }
+        let tagged = Arc::new(self.client.tagged(&self.mark.tag()).await?);
+        Ok(Arc::clone(known.insert(tagged)))
+    }
+
+    /// Whether something carried the cluster's tag when it was last looked for.
+    pub(crate) async fn is_tagged(&self, kind: &str, id: &str) -> Result<bool, Error> {
+        Ok(self.tagged().await?.iter().any(|crn| crn.kind == kind && crn.id == id))
+    }
+
+    /// Whether something is the user's, so that it stays.
+    pub(crate) fn is_given(&self, id: &str, name: &str) -> bool {
+        self.whereabouts.given.iter().any(|given| given == id || given == name)
+    }
+
+    /// Puts the cluster's tag on something that the cluster made. That the service refuses it, for good or because it does not know
+    /// the object yet, is told and no reason to fail: the object is found by its name, too.
+    pub(crate) async fn tag(&self, crn: &str, context: &Context) -> Result<(), Error> {
+        let mut pause = self.interval;
+        let mut reason = "the platform does not tell its CRN".to_owned();
+        let attempts = if crn.is_empty() { 0 } else { TAG_ATTEMPTS };
+        for _ in 0..attempts {
+            reason = match self.client.attach_tag(crn, &self.mark.tag()).await {
+                Ok(None) => return Ok(()),
+                Ok(Some(refused)) => refused,
+                Err(error)
+                    if [ErrorClass::Auth, ErrorClass::Invalid, ErrorClass::NotFound].contains(&error.class()) =>
+                {
+                    landfall_platform::error_chain(&error)
+                }
+                Err(error) => return Err(error),
+            };
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        }
+        context.report(format!("could not be tagged ({reason}), and is found by its name only"));
+        Ok(())
+    }
+
+    /// The cluster's workspace, as far as it exists, for the removal of something in it: also one that lost its name and its tag.
+    pub(crate) async fn workspace_of(&self, context: &Context) -> Result<Option<Workspace>, Error> {
+        if let Ok(guid) = context.output::<String>(&WORKSPACE.into(), "id") {
+            self.known.lock().await.recorded = Some(guid);
+        }
+        self.find_workspace().await
+    }
+
+    /// The cluster's workspace, as far as it exists.
+    pub(crate) async fn find_workspace(&self) -> Result<Option<Workspace>, Error> {
+        if let Some(workspace) = &self.known.lock().await.workspace {
+            return Ok(Some(workspace.clone()));
+        }
+        let Some(instance) = self.workspace_instance().await?.filter(|instance| !instance.is_leaving()) else {
+            return Ok(None);
+        };
+        let workspace = Workspace { guid: instance.guid, crn: instance.crn };
+        self.known.lock().await.workspace = Some(workspace.clone());
+        Ok(Some(workspace))
+    }
+
+    /// The cluster's workspace.
+    pub(crate) async fn workspace(&self) -> Result<Workspace, Error> {
+        self.find_workspace().await?.ok_or_else(|| Error::missing("the workspace of the cluster"))
+    }
+
+    /// Forgets what was found out: some of it is about to go.
+    pub(crate) async fn forget(&self) {
+        let mut known = self.known.lock().await;
+        *known = Known { recorded: known.recorded.take(), ..Known::default() };
+    }
+
+    /// Forgets also what carried the tag.
+    pub(crate) async fn forget_tags(&self) {
+        *self.tagged.lock().await = None;
+    }
+
+    /// The cluster's DHCP servers in a workspace. In one of the cluster's own all are.
+    pub(crate) async fn dhcp_servers(&self, workspace: &Workspace) -> Result<Vec<client::DhcpServer>, Error> {
+        let mut all = self.client.dhcp_servers(workspace).await?;
+        if self.workspace_is_given() {
+            let mut own = Vec::new();
+            for server in all {
+                if self.is_own_server(workspace, &server).await? {
+                    own.push(server);
+                }
+            }
+            all = own;
+        }
+        Ok(all)
+    }
+
+    /// Whether a DHCP server in a workspace with others is the cluster's: its network says so, or, where that has lost its name because
+    /// the server failed, the machine that it runs on, which no list shows.
+    async fn is_own_server(&self, workspace: &Workspace, server: &client::DhcpServer) -> Result<bool, Error> {
+        if let Some(name) = server.network_name() {
+            let id = server.network.as_ref().map(|network| network.id.as_str()).unwrap_or_default();
+            return Ok(name == self.mark.network() || self.is_tagged("network", id).await?);
+        }
+        let machine = self.client.instance(workspace, &server.id).await?;
+        Ok(machine.is_some_and(|machine| machine.server_name == self.mark.dhcp_machine()))
+    }
+
+    /// Ids of the cluster's DHCP server and of its network, as far as they exist.
+    async fn dhcp(&self, workspace: &Workspace) -> Result<Option<(String, String)>, Error> {
+        if let Some(known) = &self.known.lock().await.dhcp {
+            return Ok(Some(known.clone()));
+        }
+        let server = self.dhcp_servers(workspace).await?.into_iter().next();
+        let Some(server) = server else { return Ok(None) };
+        let network = server.network.map(|network| network.id).unwrap_or_default();
+        let found = (server.id, network);
+        if !found.1.is_empty() {
+            self.known.lock().await.dhcp = Some(found.clone());
+        }
+        Ok(Some(found))
+    }
+
+    /// What the DHCP server has lent. It is asked only if a machine that runs may have been lent an address since it was asked last, so that
+    /// looking at a fleet that does not change takes one call.
+    async fn leases(&self, workspace: &Workspace, machines: &[Instance]) -> Result<Vec<Lease>, Error> {
+        let runs = |machine: &&Instance| machine.status == InstanceStatus::Active;
+        if let Some((at, leases)) = &self.known.lock().await.leases
+            && at.elapsed() < LEASES_LAST
+            && machines.iter().filter(runs).all(|machine| !addresses(machine, leases).is_empty())
+        {
+            return Ok(leases.clone());
+        }
+        let Some((id, _)) = self.dhcp(workspace).await? else { return Ok(Vec::new()) };
+        let at = Instant::now();
+        let server = self.client.dhcp_server(workspace, &id).await?;
+        let mut known = self.known.lock().await;
+        if server.is_none() {
+            known.dhcp = None;
+        }
+        let leases = server.and_then(|server| server.leases).unwrap_or_default();
+        known.leases = Some((at, leases.clone()));
+        Ok(leases)
+    }
+
+    /// All machines of the cluster, as they are now: one call, however many they are, and another while addresses are waited for.
+    pub(crate) async fn machines(&self) -> Result<Arc<Vec<Found>>, Error> {
+        self.machines.now(|| self.list()).await
+    }
+
+    /// The machine with a name, as it is now.
+    pub(crate) async fn machine(&self, name: &str) -> Result<Option<Found>, Error> {
+        Ok(self.machines().await?.iter().find(|found| found.instance.server_name == name).cloned())
+    }
+
+    /// Waits until a machine, or that there is none, is as wanted. `judge` says so, or that it never will be.
+    pub(crate) async fn wait<T>(
+        &self,
+        name: &str,
+        mut judge: impl FnMut(Option<&Found>) -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        let judge = |all: &[Found]| judge(all.iter().find(|found| found.instance.server_name == name));
+        self.machines.wait(|| self.list(), judge).await
+    }
+
+    /// Waits until these machines are gone. Another with the name of one of them may have been made meanwhile.
+    pub(crate) async fn wait_until_gone(&self, ids: &[&str]) -> Result<(), Error> {
+        let judge = |all: &[Found]| Ok(all.iter().all(|found| !ids.contains(&&*found.instance.id)).then_some(()));
+        self.machines.wait(|| self.list(), judge).await
+    }
+
+    async fn list(&self) -> Result<Vec<Found>, Error> {
+        let Some(workspace) = self.find_workspace().await? else { return Ok(Vec::new()) };
+        let all = match self.client.instances(&workspace).await {
+            // With the workspace its machines went.
+            Err(error) if error.is_gone() => return Ok(Vec::new()),
+            listed => listed?,
+        };
+        let network = self.dhcp(&workspace).await?.map(|(_, network)| network);
+        let own: Vec<Instance> = all.into_iter().filter(|one| self.is_own(one, network.as_deref())).collect();
+        let leases = if own.is_empty() { Vec::new() } else { self.leases(&workspace, &own).await? };
+        Ok(own.into_iter().map(|instance| Found { addresses: addresses(&instance, &leases), instance }).collect())
+    }
+
+    /// Whether a machine is the cluster's: its name says so, and it is in the cluster's network if it is in any. Names of other
+    /// clusters may begin with the whole infra id of this one, but their machines are elsewhere.
+    fn is_own(&self, instance: &Instance, network: Option<&str>) -> bool {
+        let named = self.mark.suffix(&instance.server_name).is_some();
+        let (ids, ports) = (instance.network_ids.as_deref().unwrap_or_default(), instance.ports());
+        let inside = ids.iter().any(|id| Some(id.as_str()) == network)
+            || ports.iter().any(|port| port.network_name == self.mark.network());
+        named && (inside || ids.is_empty() && ports.is_empty() || network.is_none())
+    }
+
+    /// Lets one change at a time be made to something: who holds the guard may.
+    pub(crate) async fn lock(&self, object: &str) -> OwnedMutexGuard<()> {
+        let lock = Arc::clone(self.locks.lock().await.entry(object.to_owned()).or_default());
+        lock.lock_owned().await
+    }
+
+    /// Looks again and again until there is something to see, or it is certain that there never will be.
+    pub(crate) async fn until<T, F>(&self, mut look: impl FnMut() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<Option<T>, Error>>,
+    {
+        let mut pause = self.interval;
+        loop {
+            if let Some(seen) = look().await? {
+                return Ok(seen);
+            }
+            tokio::time::sleep(pause).await;
+            pause = pause.mul_f64(PAUSE_GROWTH).min(self.interval * LONGEST_PAUSE);
+        }
+    }
+
+    /// What the platform's own log says about the cluster's workspace, newest first.
+    pub async fn events(&self) -> Result<Vec<String>, Error> {
+        let since = jiff::Timestamp::now() - Duration::from_hours(24);
+        match self.find_workspace().await? {
+            Some(workspace) => self.client.events(&workspace, &since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The addresses of a machine: those that the platform knows, else those that its hardware addresses have been lent. Servers spell
+/// hardware addresses in either case.
+fn addresses(instance: &Instance, leases: &[Lease]) -> Vec<IpAddr> {
+    let known: Vec<IpAddr> = instance.addresses().collect();
+    if !known.is_empty() {
+        return known;
+    }
+    let is_own = |lease: &&Lease| instance.ports().iter().any(|port| port.mac_address.eq_ignore_ascii_case(&lease.mac));
+    leases.iter().filter(is_own).map(|lease| lease.address).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_lease_is_found_by_its_hardware_address_in_either_case() {
+        let instance: Instance = serde_json::from_value(json!({
+            "pvmInstanceID": "1", "serverName": "demo-x7k2p-master-0", "status": "ACTIVE",
+            "networks": [{"macAddress": "FA:16:3E:00:00:01", "ipAddress": ""}],
+        }))
+        .unwrap();
+        let lease = |mac: &str, address: &str| Lease { address: address.parse().unwrap(), mac: mac.to_owned() };
+        let leases = [lease("fa:16:3e:00:00:02", "192.168.0.2"), lease("fa:16:3e:00:00:01", "192.168.0.3")];
+        assert_eq!(addresses(&instance, &leases), ["192.168.0.3".parse::<IpAddr>().unwrap()]);
+    }
+}

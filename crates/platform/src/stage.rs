@@ -1,0 +1,17 @@
+//! How far the installation of a cluster has come, as plans need to know it.
+
+use crate::StepId;
+
+/// Whether the bootstrap machine is wanted: it is until the control plane has moved to the masters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The control plane is on the bootstrap machine, or nowhere yet.
+    Bootstrapping,
+    /// The control plane is on the masters.
+    Pivoted,
+}
+
+/// The id of the step that makes the bootstrap machine: the same on all platforms.
+pub fn bootstrap_step() -> StepId {
+    "vm/bootstrap".into()
+}

@@ -1,0 +1,508 @@
+"""The compute driver. Its methods say what Nova wants in the words of the Rust half; what they need for that is in the modules beside."""
+
+import contextlib
+import json
+import os
+
+import os_resource_classes as orc
+from nova import conf
+from nova import exception
+from nova.compute import task_states
+from nova.virt import configdrive
+from nova.virt import driver
+from nova.virt import hardware
+from oslo_log import log as logging
+from oslo_utils import excutils
+from oslo_utils import importutils
+
+from landfall_powervm import _core
+from landfall_powervm import drive
+from landfall_powervm import errors
+from landfall_powervm import fibre
+from landfall_powervm import flavor
+from landfall_powervm import host as server
+from landfall_powervm import images
+from landfall_powervm import migration as moves
+from landfall_powervm import native
+from landfall_powervm import networks
+from landfall_powervm import options
+from landfall_powervm import volumes
+
+CONF = conf.CONF
+LOG = logging.getLogger(__name__)
+
+# The identity of a node, which Nova has since release 27.
+local_node = importutils.try_import("nova.virt.node")
+
+options.register(CONF)
+
+
+class LandfallPowerVMDriver(driver.ComputeDriver):
+    """Instances are partitions of one server, reached through its NovaLink."""
+
+    capabilities = {
+        **driver.ComputeDriver.capabilities,
+        "supports_attach_interface": True,
+        "supports_image_type_raw": True,
+    }
+
+    def __init__(self, virtapi):
+        super().__init__(virtapi)
+        # Nova may split into processes after this, and threads do not survive that: all else begins in init_host.
+        self._calls = None
+        self._node = None
+        self._system = None
+        self._node_uuid = None
+        self._place = None
+
+    # The server
+
+    def init_host(self, host):
+        """Connects to the server and undoes what an earlier process was in the middle of."""
+        self._node = host
+        self._node_uuid = local_node.get_local_node_uuid() if local_node else None
+        self._calls = native.Calls(_core.Connection(json.dumps(_settings(host))))
+        with errors.translated(_startup_failure):
+            system = self._calls("connect", patience_seconds=CONF.powervm.connect_timeout)
+            LOG.info("Connected to %(name)s (%(machine)s) with VIOSes %(vioses)s", {**system, "vioses": ", ".join(system["vioses"])})
+            self._system = system["name"]
+            if self._npiv and not fibre.fabrics(CONF.powervm):
+                raise exception.InvalidConfiguration("[powervm] fc_attach_strategy is npiv, which needs fabric_port_wwpns")
+            self._place = self._disk_place()
+            for undone in self._calls("recover"):
+                if undone["error"] is None:
+                    LOG.info("What was begun with instance %s is undone", undone["uuid"])
+                else:
+                    LOG.error("What was begun with instance %(uuid)s cannot be undone: %(error)s", undone)
+
+    def cleanup_host(self, host):
+        if self._calls is not None:
+            with contextlib.suppress(errors.CallFailed):
+                self._calls("close")
+
+    def _disk_place(self):
+        if CONF.powervm.disk_driver.lower() == "ssp":
+            if self._calls("resources", volume_group=None)["pool"] is None:
+                raise exception.InvalidConfiguration("[powervm] disk_driver is ssp, but the server has no shared storage pool")
+            return {"kind": "pool", "pool": CONF.powervm.pool_name, "tier": CONF.powervm.tier_name}
+        group = CONF.powervm.volume_group_name
+        if not group:
+            raise exception.InvalidConfiguration("[powervm] disk_driver is localdisk, which needs volume_group_name")
+        return {"kind": "volume-group", "vios": self._calls("find-volume-group", name=group), "group": group}
+
+    @property
+    def _on_pool(self):
+        return self._place["kind"] == "pool"
+
+    def _resources(self):
+        return self._calls("resources", volume_group=None if self._on_pool else self._place["group"])
+
+    def get_available_nodes(self, refresh=False):
+        return [self._node]
+
+    def get_nodenames_by_uuid(self, refresh=False):
+        return {self._node_uuid: self._node}
+
+    def get_available_resource(self, nodename):
+        with errors.translated(_unavailable):
+            stats = moves.statistics(self._system, CONF.powervm, CONF.my_ip)
+            available = server.available(self._resources(), self._node, stats)
+        return {**available, "uuid": self._node_uuid} if self._node_uuid else available
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        with errors.translated(_unavailable):
+            resources = self._resources()
+        ratios = self._get_allocation_ratios(provider_tree.data(nodename).inventory)
+        reserved = {
+            orc.VCPU: CONF.reserved_host_cpus,
+            orc.MEMORY_MB: CONF.reserved_host_memory_mb,
+            orc.DISK_GB: self._get_reserved_host_disk_gb_from_config(),
+        }
+        inventory = server.inventory(resources, ratios, reserved)
+        if self._on_pool and CONF.powervm.share_pool_inventory and orc.DISK_GB in inventory:
+            server.share_pool(provider_tree, nodename, resources["pool"], inventory.pop(orc.DISK_GB))
+        provider_tree.update_inventory(nodename, inventory)
+        provider_tree.add_traits(nodename, *server.traits(resources))
+
+    def get_host_ip_addr(self):
+        return CONF.my_ip
+
+    def get_num_instances(self):
+        return len(self.list_instances())
+
+    def list_instances(self):
+        with errors.translated(_unavailable):
+            return [partition["name"] for partition in self._calls("list")]
+
+    def list_instance_uuids(self):
+        with errors.translated(_unavailable):
+            return [partition["uuid"] for partition in self._calls("list")]
+
+    def get_info(self, instance, use_cache=True):
+        with errors.translated(_unavailable):
+            partition = self._calls("partition", uuid=instance.uuid)
+        if partition is None:
+            raise exception.InstanceNotFound(instance_id=instance.uuid)
+        return hardware.InstanceInfo(state=server.nova_power_state(partition["state"]))
+
+    # From the making of an instance to its end
+
+    def spawn(self, context, instance, image_meta, injected_files, admin_password, allocations, network_info=None,
+              block_device_info=None, power_on=True, accel_info=None):
+        with errors.build():
+            machine = self._machine(context, instance, image_meta, network_info, block_device_info)
+            self._add_drive(context, instance, machine, network_info, injected_files, admin_password)
+            with self._boot_disk(context, instance, image_meta, block_device_info, machine) as make:
+                make(lambda: self._make("spawn", instance, machine, network_info, power_on))
+
+    def _machine(self, context, instance, image_meta, network_info, block_device_info):
+        """What the Rust half is told about an instance, without disks from images and without a config drive."""
+        management = self._calls("management-nic", uuid=instance.uuid)
+        return {
+            "uuid": instance.uuid,
+            "name": instance.name[:31],
+            "shape": self._shape(instance.flavor),
+            "system": "ibm-i" if image_meta.properties.get("os_distro") == "ibmi" else "aix-linux",
+            "disks": images.blank_disks(block_device_info, self._place),
+            "nics": networks.nics(network_info, management),
+            "volumes": [] if self._npiv else [volumes.volume(connection) for connection in volumes.connections(block_device_info)],
+            "fibre_ports": self._fibre_ports(instance) if self._npiv else [],
+            "config_drive": None,
+            "power_on": False,
+        }
+
+    def _add_drive(self, context, instance, machine, network_info, injected_files=None, admin_password=None):
+        if configdrive.required_by(instance):
+            shown = networks.for_drive(network_info, _management(machine))
+            machine["config_drive"] = drive.image(context, instance, injected_files, admin_password, shown)
+
+    def _shape(self, wanted):
+        find_pool = lambda name: self._calls("processor-pool", name=name)  # noqa: E731
+        return flavor.shape(wanted, CONF.powervm.proc_units_factor, find_pool)
+
+    @contextlib.contextmanager
+    def _boot_disk(self, context, instance, image_meta, block_device_info, machine):
+        """Adds the disk that the instance boots from, unless that is a volume. Yields what carries out the making: a pool may have
+        the image already, so that it is fetched only if it turns out that it is needed."""
+        if volumes.boots_from_volume(block_device_info):
+            yield lambda work: work()
+            return
+        images.check(image_meta)
+        name = images.name(image_meta)
+
+        def with_file(path):
+            disk = images.boot_disk(instance.flavor.root_gb, self._place, {"name": name, "file": path})
+            machine["disks"] = [disk] + [disk for disk in machine["disks"] if disk["name"] != images.BOOT]
+
+        def make(work):
+            if self._on_pool and self._calls("has-image", name=name):
+                with_file("")
+                try:
+                    return work()
+                except errors.CallFailed:
+                    if self._calls("has-image", name=name):
+                        raise
+                    LOG.info("The pool has lost image %s meanwhile", name, instance=instance)
+            with images.file(context, image_meta.id, CONF.powervm.image_directory) as path:
+                with_file(path)
+                return work()
+
+        yield make
+
+    def _make(self, call, instance, machine, network_info, power_on):
+        """Makes a partition, waits until Neutron has its ports, and switches it on."""
+        try:
+            with self._plugged(instance, network_info):
+                self._calls(call, instance, machine=machine, complete=False)
+        except errors.CallFailed:
+            # It is undone.
+            raise
+        except BaseException:
+            with excutils.save_and_reraise_exception():
+                self._calls("destroy", instance, uuid=instance.uuid, with_disks=call == "spawn")
+        self._calls(call, instance, machine={**machine, "power_on": power_on}, complete=True)
+
+    @contextlib.contextmanager
+    def _plugged(self, instance, network_info):
+        events = networks.plug_events(network_info) if CONF.vif_plugging_timeout else []
+        with networks.awaited(self.virtapi, instance, events):
+            yield
+
+    def destroy(self, context, instance, network_info, block_device_info=None, destroy_disks=True, destroy_secrets=True):
+        if instance.task_state == task_states.RESIZE_REVERTING and moves.stays(moves.current(context, instance)):
+            # Nova removes the new one and brings back the old one; here they are the same partition.
+            self.power_off(instance)
+            self._detach_all(instance, block_device_info)
+            return
+        with errors.termination():
+            self._calls("destroy", instance, uuid=instance.uuid, with_disks=destroy_disks)
+
+    def cleanup(self, context, instance, network_info, block_device_info=None, destroy_disks=True, migrate_data=None,
+                destroy_vifs=True, destroy_secrets=True):
+        if migrate_data is not None:
+            # It has moved, and nothing of it is here.
+            return
+        self.destroy(context, instance, network_info, block_device_info, destroy_disks, destroy_secrets)
+
+    # Power
+
+    def power_on(self, context, instance, network_info, block_device_info=None, accel_info=None, share_info=None):
+        with errors.power_on():
+            self._calls("power", instance, uuid=instance.uuid, wish="on")
+
+    def power_off(self, instance, timeout=0, retry_interval=0):
+        with errors.power_off():
+            self._calls("power", instance, uuid=instance.uuid, wish="shut-down" if timeout else "off")
+
+    def reboot(self, context, instance, network_info, reboot_type, block_device_info=None, bad_volumes_callback=None,
+               accel_info=None, share_info=None):
+        with errors.reboot():
+            self._calls("power", instance, uuid=instance.uuid, wish="reset" if reboot_type == "HARD" else "reboot")
+
+    def resume_state_on_host_boot(self, context, instance, network_info, share_info=None, block_device_info=None):
+        # Until 2024.2 there were no shares, and the volumes were third. Neither matters: a partition keeps what it has.
+        self.power_on(context, instance, network_info)
+
+    # Volumes
+
+    @property
+    def _npiv(self):
+        return CONF.powervm.fc_attach_strategy.lower() == "npiv"
+
+    def _fibre_ports(self, instance):
+        """The virtual ports of an instance, chosen when they are first asked for. Those of an instance that has come from another host
+        are chosen again, and keep their names."""
+        known = fibre.noted(instance)
+        own = self._calls("vioses")
+        if known and all(port["vios"] in own for port in known):
+            return known
+        fabrics = fibre.fabrics(CONF.powervm)
+        chosen = self._calls("assign-fibre-ports", instance, fabrics=fabrics, wanted=CONF.powervm.ports_per_fabric)
+        ports = fibre.moved(known, chosen) if known else chosen
+        fibre.note(instance, ports)
+        return ports
+
+    def get_volume_connector(self, instance):
+        with errors.translated(_unavailable):
+            if self._npiv:
+                return volumes.connector(fibre.names(self._fibre_ports(instance)), f"{CONF.host}_{instance.name}")
+            return volumes.connector(self._calls("ports"), CONF.host)
+
+    def attach_volume(self, context, connection_info, instance, mountpoint, disk_bus=None, device_type=None, encryption=None):
+        volume = volumes.volume(connection_info)
+        if self._npiv:
+            # Its ports were there when it was made, and the storage server shows it the volume.
+            return
+        with errors.volume_attach(volume["id"]):
+            connection_info["data"][volumes.DEVICE] = self._calls("attach-volume", instance, uuid=instance.uuid, volume=volume)
+
+    def detach_volume(self, context, connection_info, instance, mountpoint, encryption=None):
+        volume = volumes.volume(connection_info)
+        if self._npiv:
+            return
+        with errors.volume_detach(volume["id"]):
+            try:
+                self._calls("detach-volume", instance, uuid=instance.uuid, volume=volume)
+            except errors.CallFailed as failure:
+                if failure.kind != "not-found":
+                    raise
+                LOG.info("There is no partition that the volume could be detached from", instance=instance)
+
+    # Network adapters
+
+    def attach_interface(self, context, instance, image_meta, vif):
+        failed = lambda reason: exception.InterfaceAttachFailed(instance_uuid=instance.uuid)  # noqa: E731
+        with errors.translated(failed, log="attaching an interface"):
+            self._calls("attach-nic", instance, uuid=instance.uuid, nic=networks.nic(vif))
+
+    def detach_interface(self, context, instance, vif):
+        failed = lambda reason: exception.InterfaceDetachFailed(instance_uuid=instance.uuid)  # noqa: E731
+        with errors.translated(failed, log="detaching an interface"):
+            self._calls("detach-nic", instance, uuid=instance.uuid, mac=vif["address"])
+
+    # Copies
+
+    def snapshot(self, context, instance, image_id, update_task_state):
+        if not self._on_pool:
+            raise exception.NotSupportedWithOption(operation="snapshot", option="[powervm] disk_driver = localdisk")
+        update_task_state(task_state=task_states.IMAGE_PENDING_UPLOAD)
+        with images.room(CONF.powervm.image_directory) as path:
+            with errors.translated(lambda reason: exception.InternalError(err=reason)):
+                self._calls("snapshot", instance, uuid=instance.uuid, devices=images.devices(), file=path)
+            update_task_state(task_state=task_states.IMAGE_UPLOADING, expected_state=task_states.IMAGE_PENDING_UPLOAD)
+            images.upload(context, instance, image_id, path)
+
+    # Other shapes, other hosts
+
+    def migrate_disk_and_power_off(self, context, instance, dest, flavor, network_info, block_device_info=None, timeout=0,
+                                   retry_interval=0):
+        moves.check(instance, flavor, block_device_info, self._on_pool, moves.current(context, instance))
+        self.power_off(instance, timeout, retry_interval)
+        # Cinder ends these connections now, and makes others.
+        self._detach_all(instance, block_device_info)
+        return json.dumps({"root_gb": instance.flavor.root_gb})
+
+    def finish_migration(self, context, migration, instance, disk_info, network_info, image_meta, resize_instance, allocations,
+                         block_device_info=None, power_on=True, share_info=None):
+        with errors.translated(_resize_failure):
+            if moves.stays(migration):
+                self._reshape(instance, disk_info)
+                self._attach_all(instance, block_device_info)
+                if power_on:
+                    self._calls("power", instance, uuid=instance.uuid, wish="on")
+                return
+            machine = self._machine(context, instance, image_meta, network_info, block_device_info)
+            if not volumes.boots_from_volume(block_device_info):
+                machine["disks"].insert(0, images.boot_disk(instance.flavor.root_gb, self._place, None))
+            self._add_drive(context, instance, machine, network_info)
+            self._make("adopt", instance, machine, network_info, power_on)
+
+    def confirm_migration(self, context, migration, instance, network_info):
+        if not moves.stays(migration):
+            with errors.termination():
+                self._calls("destroy", instance, uuid=instance.uuid, with_disks=False)
+
+    def finish_revert_migration(self, context, instance, network_info, migration, block_device_info=None, power_on=True,
+                                share_info=None):
+        with errors.translated(_resize_failure):
+            if moves.stays(migration):
+                self._reshape(instance)
+            self._attach_all(instance, block_device_info)
+            if power_on:
+                self._calls("power", instance, uuid=instance.uuid, wish="on")
+
+    def check_can_live_migrate_destination(self, context, instance, src_compute_info, dst_compute_info, block_migration=False,
+                                           disk_over_commit=False):
+        if self._npiv:
+            raise exception.MigrationPreCheckError(reason="virtual Fibre Channel ports cannot move while they are used")
+        if block_migration or not self._on_pool and not moves.only_volumes(context, instance):
+            raise exception.MigrationPreCheckError(reason="only instances in a shared storage pool and on volumes can move while they run")
+        return moves.data()
+
+    def check_can_live_migrate_source(self, context, instance, dest_check_data, block_device_info=None):
+        with errors.translated(_precheck_failure):
+            self._calls("check-departure", instance, uuid=instance.uuid)
+        return dest_check_data
+
+    def cleanup_live_migration_destination_check(self, context, dest_check_data):
+        pass
+
+    def pre_live_migration(self, context, instance, block_device_info, network_info, disk_info, migrate_data):
+        found = [volumes.volume(connection) for connection in volumes.connections(block_device_info)]
+        with errors.translated(_precheck_failure):
+            vlans = self._calls("expect", instance, uuid=instance.uuid, volumes=found, nics=networks.nics(network_info, None))
+        moves.note(instance, vlans)
+        return migrate_data
+
+    def live_migration(self, context, instance, dest, post_method, recover_method, block_migration=False, migrate_data=None):
+        try:
+            self._calls("depart", instance, uuid=instance.uuid, destination=moves.destination(context, dest, instance))
+        except Exception:
+            # It runs on where it is. Nova takes an exception for a sign that it does not.
+            LOG.exception("The live migration failed", instance=instance)
+            recover_method(context, instance, dest, migrate_data)
+            return
+        post_method(context, instance, dest, block_migration, migrate_data)
+
+    def live_migration_abort(self, instance):
+        with errors.translated(lambda reason: exception.MigrationError(reason=reason)):
+            self._calls("abort-migration", instance, uuid=instance.uuid)
+
+    def rollback_live_migration_at_destination(self, context, instance, network_info, block_device_info, destroy_disks=True,
+                                               migrate_data=None):
+        self._calls("give-up", instance, uuid=instance.uuid)
+
+    def rollback_live_migration_at_source(self, context, instance, migrate_data):
+        """It runs on, with all that it had."""
+
+    def post_live_migration(self, context, instance, block_device_info, migrate_data=None):
+        """The partition took with it all that it had here."""
+
+    def post_live_migration_at_source(self, context, instance, network_info):
+        """The other ends of its adapters are gone as well."""
+
+    def post_live_migration_at_destination(self, context, instance, network_info, block_migration=False, block_device_info=None):
+        self._calls("arrived", instance, uuid=instance.uuid)
+        moves.note(instance, [])
+
+    def _reshape(self, instance, disk_info=None):
+        growths = []
+        if disk_info and not self._on_pool and instance.flavor.root_gb > json.loads(disk_info)["root_gb"]:
+            growths = [images.growth(instance, self._place)]
+        self._calls("resize", instance, uuid=instance.uuid, shape=self._shape(instance.flavor), growths=growths)
+
+    def _detach_all(self, instance, block_device_info):
+        for connection in volumes.connections(block_device_info):
+            self.detach_volume(None, connection, instance, None)
+
+    def _attach_all(self, instance, block_device_info):
+        for connection in volumes.connections(block_device_info):
+            self.attach_volume(None, connection, instance, None)
+
+    def check_instance_shared_storage_local(self, context, instance):
+        """What another host is asked: whether it sees the same pool."""
+        return {"pool": self._calls("resources", volume_group=None)["pool"]} if self._on_pool else None
+
+    def check_instance_shared_storage_remote(self, context, data):
+        return self._on_pool and data["pool"] == self._calls("resources", volume_group=None)["pool"]
+
+    def check_instance_shared_storage_cleanup(self, context, data):
+        pass
+
+    def instance_on_disk(self, instance):
+        return False
+
+    # Consoles
+
+    def get_vnc_console(self, context, instance):
+        with errors.translated(lambda reason: exception.ConsoleTypeUnavailable(console_type="vnc"), log="opening a console"):
+            console = self._calls(
+                "open-console", instance, uuid=instance.uuid, commands=CONF.powervm.vterm_directory,
+                listen=networks.socket_address(CONF.vnc.server_listen, CONF.powervm.vnc_port),
+            )
+        from nova.console import type as ctype
+
+        return ctype.ConsoleVNC(
+            host=CONF.vnc.server_proxyclient_address, port=console["port"], internal_access_path=console["path"],
+        )
+
+
+def _management(machine):
+    """The adapter that connects the operating system to the management partition, if there is one: it has no port of Neutron's."""
+    return next((nic for nic in machine["nics"] if nic["network"].get("switch") == networks.MANAGEMENT_SWITCH), None)
+
+
+def _settings(host):
+    """How the Rust half reaches the server."""
+    section = CONF.powervm
+    bundle = None
+    if section.novalink_ca_file:
+        with open(section.novalink_ca_file, encoding="ascii") as file:
+            bundle = file.read()
+    return {
+        "url": section.novalink_url,
+        "user": section.novalink_user,
+        "password": section.novalink_password,
+        "ca_bundle": bundle,
+        "insecure": section.novalink_insecure,
+        "system": section.managed_system,
+        "journals": os.path.join(section.journal_directory, host),
+        "job_timeout_seconds": section.job_timeout,
+        "job_interval_seconds": section.job_poll_interval,
+    }
+
+
+def _precheck_failure(reason):
+    return exception.MigrationPreCheckError(reason=reason)
+
+
+def _resize_failure(reason):
+    return exception.ResizeError(reason=reason)
+
+
+def _startup_failure(reason):
+    return exception.HypervisorUnavailable(f"The PowerVM server cannot be used; see [powervm] in nova.conf: {reason}")
+
+
+def _unavailable(reason):
+    return exception.HypervisorUnavailable(f"The PowerVM server does not answer: {reason}")

@@ -1,0 +1,92 @@
+"""What moves, what may not, and what two computes tell each other about it.
+
+What Nova passes from one compute to the other during a live migration goes through conductor, which would have to know any type of
+ours. So there is none: what a compute says about its server is among the statistics of its node, and what it has prepared for an
+instance is among that instance's own data.
+"""
+
+from nova import exception
+from nova import objects
+from nova.objects import migrate_data
+
+from landfall_powervm import volumes
+
+# For each adapter of an instance that is linked to an Open vSwitch: its VLAN on the host that expects it.
+VLAN = "landfall_powervm_vlan_"
+
+
+def stays(migration):
+    """Whether an instance is resized on the host that it is on."""
+    return migration.source_compute == migration.dest_compute
+
+
+def current(context, instance):
+    """The migration that an instance is in the middle of."""
+    return objects.Migration.get_by_id(context, instance.migration_context.migration_id)
+
+
+def check(instance, flavor, block_device_info, on_pool, migration):
+    """Refuses what cannot be done, before anything is done. Nova leaves the instance as it is then."""
+    old, new = instance.flavor, flavor
+    from_image = not volumes.boots_from_volume(block_device_info)
+    if from_image and new.root_gb < old.root_gb:
+        raise _refused("its disk cannot become smaller")
+    if new.ephemeral_gb != old.ephemeral_gb or new.swap != old.swap:
+        raise _refused("ephemeral and swap disks stay as they are; choose a flavor with the same")
+    if from_image and new.root_gb > old.root_gb and on_pool:
+        raise _refused("a disk in a shared storage pool cannot become larger")
+    has_local = from_image or old.ephemeral_gb or old.swap
+    if has_local and not on_pool and not stays(migration):
+        raise _refused("its disks are in a volume group of one VIOS, which no other host sees")
+
+
+def _refused(reason):
+    return exception.InstanceFaultRollback(inner_exception=exception.ResizeError(reason=reason))
+
+
+def only_volumes(context, instance):
+    """Whether an instance has no disks but volumes."""
+    bdms = objects.BlockDeviceMappingList.get_by_instance_uuid(context, instance.uuid)
+    return all(bdm.is_volume for bdm in bdms)
+
+
+def statistics(system, section, address):
+    """What other computes need to know of this one's server."""
+    return {
+        "powervm_system": system,
+        "powervm_address": section.migration_address or address,
+        "powervm_user": section.migration_user,
+    }
+
+
+def destination(context, host, instance):
+    """The server that an instance moves to, as its compute describes it."""
+    node = objects.ComputeNodeList.get_all_by_host(context, host)[0]
+    stats = node.stats or {}
+    if "powervm_system" not in stats:
+        raise exception.MigrationPreCheckError(reason=f"{host} is not a PowerVM host of this driver")
+    # This compute has read the instance before the other one has noted anything.
+    noted = objects.Instance.get_by_uuid(context, instance.uuid, expected_attrs=["system_metadata"]).system_metadata
+    return {
+        "name": stats["powervm_system"],
+        "memory_region_mib": int(stats["memory_region_size"]),
+        "processor_modes": [mode for mode in stats.get("processor_modes", "").split(",") if mode],
+        "peer": {"address": stats["powervm_address"], "user": stats["powervm_user"]},
+        "vlans": [[key[len(VLAN):], int(vlan)] for key, vlan in noted.items() if key.startswith(VLAN)],
+    }
+
+
+def note(instance, vlans):
+    """Notes the VLANs that an instance has on the host that expects it, instead of any that were noted before."""
+    for key in [key for key in instance.system_metadata if key.startswith(VLAN)]:
+        del instance.system_metadata[key]
+    for mac, vlan in vlans:
+        instance.system_metadata[VLAN + mac.replace(":", "").upper()] = str(vlan)
+    instance.save()
+
+
+def data():
+    """What Nova passes on. Of the types that it has, only some make it tell the destination when a migration fails; this is the
+    smallest of them."""
+    kind = getattr(migrate_data, "HyperVLiveMigrateData", None)
+    return kind(is_shared_instance_path=True) if kind else migrate_data.LiveMigrateData()

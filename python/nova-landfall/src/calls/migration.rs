@@ -1,0 +1,80 @@
+//! Moving a partition while it runs: each half where it belongs.
+
+use landfall_platform_powervm::compute::{self, Destination, Nic, Volume};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::connection::Session;
+use crate::failure::Failure;
+use crate::journal::{Journal, Kind, undo};
+use crate::task::Reporter;
+
+/// Prepares this server for a partition that comes. The journal is kept until it has come, or will not come.
+pub(crate) async fn expect(
+    session: &Session,
+    uuid: Uuid,
+    volumes: &[Volume],
+    nics: &[Nic],
+    reporter: &Reporter,
+    cancel: &CancellationToken,
+) -> Result<Value, Failure> {
+    let host = session.host().await?;
+    let journal = Journal::new(session, uuid, Kind::Arrival, "");
+    let run = journal.run(reporter, cancel);
+    match compute::await_arrival(&host, &uuid.into(), volumes, nics, &run).await {
+        Ok(vlans) => Ok(json!(vlans)),
+        Err(error) => journal.close(Err(error)),
+    }
+}
+
+/// The partition has come.
+pub(crate) fn arrived(session: &Session, uuid: Uuid) -> Value {
+    Journal::new(session, uuid, Kind::Arrival, "").forget();
+    Value::Null
+}
+
+/// The partition does not come: what was prepared for it goes.
+pub(crate) async fn give_up(
+    session: &Session,
+    uuid: Uuid,
+    reporter: &Reporter,
+    cancel: &CancellationToken,
+) -> Result<Value, Failure> {
+    let host = session.host().await?;
+    let journal = Journal::new(session, uuid, Kind::Arrival, "");
+    if !journal.exists() {
+        // Nothing was prepared, or that has failed and is undone.
+        return Ok(Value::Null);
+    }
+    let undone = undo(&host, &uuid.into(), Kind::Arrival, &journal.run(reporter, cancel)).await;
+    journal.close(undone).map(Value::from)
+}
+
+/// Whether a partition could leave.
+pub(crate) async fn check(session: &Session, uuid: Uuid) -> Result<Value, Failure> {
+    let host = session.host().await?;
+    compute::check_departure(&host, &uuid.into()).await?;
+    Ok(Value::Null)
+}
+
+/// Moves a partition to another server.
+pub(crate) async fn depart(
+    session: &Session,
+    uuid: Uuid,
+    destination: &Destination,
+    reporter: &Reporter,
+    cancel: &CancellationToken,
+) -> Result<Value, Failure> {
+    let host = session.host().await?;
+    let journal = Journal::new(session, uuid, Kind::Change, "departure");
+    let run = journal.run(reporter, cancel);
+    journal.close(compute::depart(&host, &uuid.into(), destination, &run).await).map(Value::from)
+}
+
+/// Stops a migration that is under way.
+pub(crate) async fn abort(session: &Session, uuid: Uuid) -> Result<Value, Failure> {
+    let host = session.host().await?;
+    compute::abort_migration(&host, &uuid.into()).await?;
+    Ok(Value::Null)
+}
