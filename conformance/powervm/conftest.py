@@ -28,7 +28,7 @@ def simulators(tmp_path_factory):
 
 
 def start_fast(start, name, *options, directory=None):
-    return start(name, "--http", "--time-scale", TIME_SCALE, *options, directory=directory)
+    return start(name, "--http", "--time-scale", TIME_SCALE, "--media", "keep", *options, directory=directory)
 
 
 @pytest.fixture(scope="session")

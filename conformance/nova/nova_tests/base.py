@@ -56,7 +56,7 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         self.tools = self.directory / "tools"
         self.media = self.directory / "media"
         self.simulator = Simulator(
-            self.directory, "--http", "--time-scale", "100", "--tools-dir", self.tools, "--media-dir", self.media,
+            self.directory, "--http", "--time-scale", "100", "--media", "keep", "--tools-dir", self.tools, "--media-dir", self.media,
         )
         try:
             super().setUp()

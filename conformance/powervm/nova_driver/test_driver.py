@@ -50,7 +50,7 @@ def setUpModule():
     """Starts the simulator. Nova is told where it is by the hook that IBM's library has for that."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="landfall-nova"))
     tools = directory / "tools"
-    simulator = Simulator(directory, "--http", "--time-scale", "50", "--tools-dir", tools)
+    simulator = Simulator(directory, "--http", "--time-scale", "50", "--media", "keep", "--tools-dir", tools)
     RUNNING.update(simulator=simulator, directory=directory)
     # The driver calls rmvterm whenever it deletes a partition.
     os.environ["PATH"] = f"{tools}:{os.environ['PATH']}"

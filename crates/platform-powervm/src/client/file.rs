@@ -118,10 +118,19 @@ impl Client {
         self.forget_notes(|file| file.text("Filename") == name).await
     }
 
-    async fn forget_notes(&self, unwanted: impl Fn(&Entry) -> bool) -> Result<(), Error> {
+    /// Whether there is a note of an upload of a file, which may have been cut off.
+    pub async fn has_uploads_of(&self, name: &str) -> Result<bool, Error> {
+        Ok(self.notes().await?.iter().any(|file| file.text("Filename") == name))
+    }
+
+    async fn notes(&self) -> Result<Vec<Entry>, Error> {
         let attempt = "reading the notes of uploads";
         let reply = self.call(attempt, "web/File", Request::get).await?;
-        for entry in self.entries(attempt, &reply)?.iter().filter(|entry| unwanted(entry)) {
+        self.entries(attempt, &reply)
+    }
+
+    async fn forget_notes(&self, unwanted: impl Fn(&Entry) -> bool) -> Result<(), Error> {
+        for entry in self.notes().await?.iter().filter(|entry| unwanted(entry)) {
             self.remove("deleting the note of an upload", &format!("web/File/{}", entry.text("FileUUID"))).await?;
         }
         Ok(())

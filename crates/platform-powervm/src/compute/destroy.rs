@@ -12,7 +12,7 @@ use super::{
     Disk, DiskPlace, Error, Host, Image, Memory, OperatingSystem, OperationError, PartitionId, PartitionSpec,
     Processors, Run, Shape, Start,
     config_drive::MediumSpec,
-    disk::{DiskSpec, Pool, image_of, is_copy, units_of, virtual_disk_suffix},
+    disk::{DiskSpec, Pool, image_of, is_copy, left_images, units_of, virtual_disk_suffix},
     network::{self, NicsSpec},
     operation::{Kind, Operation},
     steps::{Binder, Desired, Mappings, Object, Running},
@@ -124,7 +124,8 @@ impl Survey<'_> {
             vioses.iter().map(|vios| async move { Ok::<_, Error>((vios, self.host.volume_groups(&vios.id).await?)) }),
         );
         let (suffix, medium) = (virtual_disk_suffix(self.partition), MediumSpec { partition: self.partition.clone() });
-        let mut has_medium = false;
+        // Who was cut off while it was uploaded has left no more than a note of that.
+        let mut has_medium = self.host.has_uploads(&medium.name()).await?;
         for (vios, groups) in groups.await? {
             for group in groups {
                 let media = group.media.as_deref().unwrap_or_default();
@@ -153,14 +154,26 @@ impl Survey<'_> {
             for tier in tiers.map_err(|error| self.host.failed("reading the tiers of a pool", error))? {
                 let found = Pool::find(self.host, Some(&pool.name), Some(&tier.name)).await?;
                 let units = found.units(self.host).await?;
-                for unit in &units {
-                    let Some(name) = unit.name.strip_suffix(&suffix) else { continue };
-                    let place = DiskPlace::Pool { pool: Some(pool.name.clone()), tier: Some(tier.name.clone()) };
-                    // A copy that nobody else uses goes with it. It is not uploaded again, so nobody needs its file.
-                    let image = image_of(unit, &units).filter(|image| is_copy(&image.name));
-                    let image = image.map(|image| Image { name: image.name.clone(), file: PathBuf::new() });
-                    let disk = Disk { name: name.to_owned(), gib: unit.capacity_gib, place, image };
+                let place = DiskPlace::Pool { pool: Some(pool.name.clone()), tier: Some(tier.name.clone()) };
+                // Images are not uploaded again, so nobody needs their files.
+                let copy = |name: &str| Image { name: name.to_owned(), file: PathBuf::new() };
+                let named = units.iter().filter_map(|unit| Some((unit, unit.name.strip_suffix(&suffix)?)));
+                let disks: Vec<_> = named.collect();
+                for (unit, name) in &disks {
+                    // A copy that nobody else uses goes with it.
+                    let image = image_of(unit, &units).map(|image| image.name.as_str()).filter(|name| is_copy(name));
+                    let disk = Disk {
+                        name: (*name).to_owned(),
+                        gib: unit.capacity_gib,
+                        place: place.clone(),
+                        image: image.map(copy),
+                    };
                     steps.push(self.disk(partition, 0, disk));
+                }
+                for name in left_images(self.partition, &units, !disks.is_empty()) {
+                    // Of a disk that there is no more, or not yet.
+                    let image = Some(copy(&name));
+                    steps.push(self.disk(partition, 0, Disk { name, gib: 0.0, place: place.clone(), image }));
                 }
             }
         }

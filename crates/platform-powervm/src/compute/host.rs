@@ -139,6 +139,12 @@ impl Host {
         })
     }
 
+    /// Whether there are notes of uploads of a file.
+    pub(super) async fn has_uploads(&self, name: &str) -> Result<bool, Error> {
+        let found = self.client.has_uploads_of(name).await;
+        found.map_err(|error| self.failed(format!("looking for notes of uploads of {name}"), error))
+    }
+
     /// Deletes the notes that the console keeps of uploads of a file that were cut off: it has room for few.
     pub(super) async fn forget_uploads(&self, name: &str) -> Result<(), Error> {
         let forgotten = self.client.forget_uploads_of(name).await;

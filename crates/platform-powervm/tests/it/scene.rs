@@ -8,9 +8,9 @@ use landfall_simulator::{core::Running, powervm};
 use landfall_wire::{Limits, Trust};
 use tempfile::TempDir;
 
-/// Simulated seconds per second: a minute of a job passes in a tenth of a second, and an hour, after which config drives are taken
-/// out, in seconds.
-const TIME_SCALE: &str = "500";
+/// What is so unless a test says otherwise. A minute of a job passes in a tenth of a second, and an hour in seconds, so what is found
+/// would depend on the machine if config drives were taken out after one.
+const USUAL: [[&str; 2]; 2] = [["--time-scale", "500"], ["--media", "keep"]];
 
 /// How long jobs may take here, and how often they are looked at.
 pub(crate) const JOBS: JobLimits = JobLimits { timeout: Duration::from_mins(1), interval: Duration::from_millis(5) };
@@ -35,9 +35,9 @@ impl Scene {
     pub(crate) async fn with(flags: &[&str]) -> Self {
         let home = TempDir::new().unwrap();
         let tokens = home.path().join("tokens");
-        let scale: &[&str] = if flags.contains(&"--time-scale") { &[] } else { &["--time-scale", TIME_SCALE] };
+        let usual = USUAL.iter().filter(|[flag, _]| !flags.contains(flag)).flatten().copied().collect::<Vec<_>>();
         let fixed = ["sim", "--guests", "plain", "--token-dir", tokens.to_str().unwrap()];
-        let options = Flags::parse_from([&fixed[..], scale, flags].concat()).options;
+        let options = Flags::parse_from([&fixed[..], &usual, flags].concat()).options;
         Self { hosts: powervm::start(&options).await.unwrap(), home }
     }
 

@@ -62,8 +62,7 @@ pub(crate) fn options() -> Options {
 
 impl Cluster {
     pub(crate) async fn new(masters: u32, platform: Value) -> Self {
-        // An hour after the start, config drives go by themselves: that should not pass in a test.
-        let scene = Arc::new(Scene::with(&["--time-scale", "100"]).await);
+        let scene = Arc::new(Scene::new().await);
         let config = config(&scene, masters, platform);
         Self::on(&scene, "demo-x7k2p", config)
     }

@@ -2,7 +2,7 @@
 //!
 //! | call | what it does |
 //! |---|---|
-//! | `POST /hosts/N/partitions/NAME` | sets elements of a partition: `{"ResourceMonitoringControlState": "inactive"}` |
+//! | `POST /hosts/N/partitions/NAME` | sets elements of a partition: `{"ResourceMonitoringControlState": "inactive"}`, which then lasts until it is switched off |
 //! | `POST`, `DELETE /hosts/N/consoles/ID` | opens or closes the console of the partition of a number; the answer is its port |
 //! | `POST /hosts/N/touch/NAME` | changes a partition without changing anything: its entity tag is another now |
 
@@ -37,12 +37,19 @@ pub(crate) fn administer(state: &mut State, request: &Request) -> Option<Respons
                 return Some(answer(400, &json!({"error": "an object of element names and texts is expected"})));
             };
             for (field, value) in fields {
+                let connection = field == "ResourceMonitoringControlState";
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 if let Some(object) = state.object_mut(host, &id) {
                     object.element.set(&field, &text);
-                    if field == "ResourceMonitoringControlState" {
+                    if connection {
                         object.element.put(partition::capabilities(text == "active"));
                     }
+                }
+                if connection && text == "active" {
+                    state.hosts[host].cut_off.remove(&id);
+                } else if connection {
+                    // Also for a guest that is still about to connect.
+                    state.hosts[host].cut_off.insert(id.clone());
                 }
                 state.announce(host, "MODIFY_URI", &id, &field);
             }

@@ -102,9 +102,10 @@ pub(crate) fn event(state: &mut State, event: &GuestEvent) {
     let running = state.object(host, &id).is_some_and(|object| object.element.text("PartitionState") == "running");
     match event {
         GuestEvent::Booted { .. } if running => {
+            let connected = !state.hosts[host].cut_off.contains(&id);
             if let Some(object) = state.object_mut(host, &id) {
-                object.element.set("ResourceMonitoringControlState", "active");
-                object.element.put(partition::capabilities(true));
+                object.element.set("ResourceMonitoringControlState", if connected { "active" } else { "inactive" });
+                object.element.put(partition::capabilities(connected));
                 object.element.set("OperatingSystemVersion", "Linux/Unknown");
                 object.element.set("ReferenceCode", "Linux ppc64le");
             }

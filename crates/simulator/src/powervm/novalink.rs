@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::inventory::Inventory;
+use super::options::Media;
 use super::state::{Due, State};
 use super::{api, genesis, guests, operations, storage};
 use crate::core::guest::{GuestCommand, GuestEvent};
@@ -37,6 +38,13 @@ impl NovaLink {
     #[must_use]
     pub fn with_epoch(mut self, epoch: jiff::Timestamp) -> Self {
         self.state.epoch = epoch;
+        self
+    }
+
+    /// Says what becomes of optical media some time after a start.
+    #[must_use]
+    pub fn with_media(mut self, media: Media) -> Self {
+        self.state.keeps_media = media == Media::Keep;
         self
     }
 

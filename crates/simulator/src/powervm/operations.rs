@@ -129,7 +129,7 @@ fn perform(state: &mut State, host: usize, job: &Job) -> Result<Vec<(String, Str
             state.set_partition_state(host, &target, "running");
             guests::start(state, host, &target);
             let medium = job.parameter("remove_optical_name").to_owned();
-            if !medium.is_empty() {
+            if !medium.is_empty() && !state.keeps_media {
                 let minutes: u64 = job.parameter("remove_optical_time").parse().unwrap_or_default();
                 state.schedule(Duration::from_secs(60 * minutes), Due::Eject { host, partition: target, medium });
             }
@@ -196,6 +196,7 @@ pub(crate) fn switch_off(state: &mut State, host: usize, id: &str) {
         partition.element.put(partition::capabilities(false));
         partition.element.set("OperatingSystemVersion", "Unknown");
     }
+    state.hosts[host].cut_off.remove(id);
     state.set_partition_state(host, id, "not activated");
 }
 

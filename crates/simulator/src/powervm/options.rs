@@ -2,6 +2,16 @@
 
 use std::path::PathBuf;
 
+/// What becomes of optical media after the time that was asked for with a start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Media {
+    /// They are taken out and deleted, as the platform does it
+    #[default]
+    Eject,
+    /// They stay, so that what is found does not depend on how long somebody took to look
+    Keep,
+}
+
 /// Options of `landfall sim powervm`.
 #[derive(Clone, Debug, clap::Args)]
 // The group's name is that of the type by default, which is also that of the options flattened below.
@@ -30,6 +40,10 @@ pub struct Options {
     /// Keep a copy of every optical medium that is uploaded in this directory
     #[arg(long, value_name = "DIR")]
     pub media_dir: Option<PathBuf>,
+
+    /// What becomes of optical media that a partition wants to be rid of some time after its start
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub media: Media,
 
     #[command(flatten)]
     #[allow(missing_docs, reason = "clap would show a comment here as a heading")]

@@ -79,7 +79,7 @@ pub async fn start(options: &Options) -> Result<Running<NovaLink>, Error> {
         token_directory(options).map_err(Error::Tokens)?,
         urls,
     );
-    let hosts = hosts.with_copies_of_media(options.media_dir.clone());
+    let hosts = hosts.with_copies_of_media(options.media_dir.clone()).with_media(options.media);
     let running = stage.start(hosts, |_| listeners.into_iter().map(crate::core::Listener::serve_api).collect())?;
     if let Some(directory) = &options.tools_dir {
         console::write_commands(directory, running.admin_url()).map_err(Error::Tools)?;

@@ -1,6 +1,6 @@
 //! Everything that the simulated hosts know.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -69,6 +69,9 @@ pub(crate) struct Host {
     pub(crate) uploads: IndexMap<String, Upload>,
     /// What is on optical media: user data by VIOS and name.
     pub(crate) media: BTreeMap<String, Media>,
+    /// Partitions whose connection the administrator has cut until they are switched off.
+    #[serde(default)]
+    pub(crate) cut_off: BTreeSet<String>,
     /// Volumes of storage servers that a VIOS has not found yet.
     pub(crate) volumes: Vec<Volume>,
     /// Consoles that are open, by partition. They end with the process.
@@ -208,6 +211,9 @@ pub(crate) struct State {
     /// Where tokens for local users are put.
     #[serde(skip)]
     pub(crate) token_directory: Option<PathBuf>,
+    /// Whether optical media stay that should be taken out some time after a start.
+    #[serde(skip)]
+    pub(crate) keeps_media: bool,
     /// Where copies of optical media are kept.
     #[serde(skip)]
     pub(crate) media_directory: Option<PathBuf>,
@@ -231,6 +237,7 @@ impl State {
             counter: 0,
             guest_commands: Vec::new(),
             token_directory: None,
+            keeps_media: false,
             media_directory: None,
             secure: false,
         }

@@ -14,7 +14,7 @@ mod survey;
 mod trouble;
 mod whole;
 
-use std::{collections::BTreeSet, os::unix::fs::PermissionsExt as _, path::Path, sync::LazyLock, time::Duration};
+use std::{collections::BTreeSet, os::unix::fs::PermissionsExt as _, path::Path, sync::LazyLock};
 
 use clap::Parser as _;
 use landfall_simulator::{
@@ -65,7 +65,8 @@ impl Scene {
     fn new() -> Self {
         let place = Place::new();
         let network = place.cidr();
-        let flags = ["powervm", "--time-scale", "200", "--guest-network", &network, "--password", PASSWORD];
+        let flags =
+            ["powervm", "--time-scale", "200", "--media", "keep", "--guest-network", &network, "--password", PASSWORD];
         let mut options = Flags::try_parse_from(flags).unwrap().options;
         options.guests.programs = pods::programs();
         let servers = RUNTIME.block_on(powervm::start(&options)).unwrap();
@@ -97,13 +98,10 @@ impl Scene {
         found
     }
 
-    /// Everything is there that was, and nothing else; but config drives go by themselves, an hour after the power was switched on.
+    /// Everything is there that was, and nothing else.
     fn still_holds(&self, before: &BTreeSet<String>) {
         let now = self.holds();
-        // The first of them cannot go before the servers have been there for so long.
-        let may_go = self.servers.world().now().0 >= Duration::from_hours(1);
-        let is_drive = |line: &&String| line.starts_with("MediaName cfg_") || line.starts_with("TargetName vtopt");
-        let gone: Vec<_> = before.difference(&now).filter(|line| !(may_go && is_drive(line))).collect();
+        let gone: Vec<_> = before.difference(&now).collect();
         let new: Vec<_> = now.difference(before).collect();
         assert!(gone.is_empty() && new.is_empty(), "gone: {gone:?}, new: {new:?}");
     }

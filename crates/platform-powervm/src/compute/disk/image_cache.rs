@@ -4,6 +4,7 @@
 //! and the name of the image. Of several markers the first by name wins; the others withdraw and wait. An image without markers is
 //! complete. This is how the platform's own tools do it, so theirs and ours share images.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use landfall_platform::Progress;
@@ -124,16 +125,36 @@ impl<'a> ImageCache<'a> {
         }
     }
 
-    /// The marker of this partition. It is always the same, so that who comes back after a crash knows its own.
     fn marker(&self, image: &str) -> String {
-        format!("part{}{image}", self.partition.tail(8))
+        marker(self.partition, image)
     }
+}
+
+/// The marker of a partition. It is always the same, so that who comes back after a crash knows its own.
+fn marker(partition: &PartitionId, image: &str) -> String {
+    format!("part{}{image}", partition.tail(8))
 }
 
 /// The image that a unit was cloned from, if it is still there.
 pub(in crate::compute) fn image_of<'a>(unit: &LogicalUnit, units: &'a [LogicalUnit]) -> Option<&'a LogicalUnit> {
     let source = unit.cloned_from.as_deref()?;
     units.iter().find(|other| other.kind == "VirtualIO_Image" && same(&other.device, source))
+}
+
+/// The names of images that a program may have left when it died while it uploaded one for this partition, or had just deleted the disk
+/// that was cloned from one: those with this partition's marker, and copies that nothing was cloned from if the partition has no disks.
+pub(in crate::compute) fn left_images(
+    partition: &PartitionId,
+    units: &[LogicalUnit],
+    has_disks: bool,
+) -> BTreeSet<String> {
+    let beginning = marker(partition, "");
+    let marked = units.iter().filter_map(|unit| unit.name.strip_prefix(&beginning));
+    let is_used = |image: &LogicalUnit| {
+        units.iter().any(|unit| unit.cloned_from.as_deref().is_some_and(|source| same(source, &image.device)))
+    };
+    let unused = units.iter().filter(|unit| !has_disks && is_copy(&unit.name) && !is_used(unit));
+    marked.chain(unused.map(|unit| unit.name.as_str())).map(str::to_owned).collect()
 }
 
 /// Whether an image is a copy of something that is kept elsewhere, by its name: `image_`, a name, `_`, the checksum of what is in it.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backing, Disk, DiskPlace, Error, Host, PartitionId};
 
-pub(super) use image_cache::{image_of, is_copy};
+pub(super) use image_cache::{image_of, is_copy, left_images};
 pub(super) use pool::{Pool, names_of as units_of};
 pub(super) use volume_group::suffix as virtual_disk_suffix;
 

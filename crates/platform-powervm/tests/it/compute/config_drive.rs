@@ -60,7 +60,7 @@ async fn a_repository_is_made_if_there_is_none() {
 
 #[tokio::test]
 async fn the_platform_takes_it_out_after_an_hour() {
-    let stage = Stage::new().await;
+    let stage = Stage::with(&["--media", "eject", "--time-scale", "50"]).await;
     let before = inventory::list(&stage.scene.hosts);
     spawn(&stage.host, &stage.blueprint("node-0"), &run()).await.unwrap();
     let of_drive = || {

@@ -1,7 +1,6 @@
 //! Journals: what is in one belongs to one operation.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use landfall_platform::error_chain;
 use landfall_platform_powervm::compute::{
@@ -70,22 +69,8 @@ async fn an_unfinished_operation_is_not_mistaken_for_another() {
     spawn(&stage.host, &bare("node-0"), &run()).await.unwrap();
     let run = with_journal(&stage, "shape");
     // The program dies while the partition is off.
-    stage.scene.fault("POST /rest/api/uom/LogicalPartition/* latency=1000000s");
-    let resized = tokio::time::timeout(Duration::from_secs(30), async {
-        let (larger, node) = (of(4096), id("node-0"));
-        let doing = resize(&stage.host, &node, &larger, &[], &run);
-        let reached = async {
-            while stage.scene.count("POST /rest/api/uom/LogicalPartition/{id}") == 0 {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        };
-        tokio::select! {
-            _ = doing => false,
-            () = reached => true,
-        }
-    });
-    assert!(resized.await.unwrap());
-    stage.scene.hosts.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
+    let (larger, node) = (of(4096), id("node-0"));
+    stage.dies_at("POST /rest/api/uom/LogicalPartition/{id}", resize(&stage.host, &node, &larger, &[], &run)).await;
     let error = attach_volume(&stage.host, &id("node-0"), &volume(), &run).await.unwrap_err();
     assert!(matches!(error, OperationError::Refused { .. }), "{}", error_chain(&error));
     let words = error_chain(&error);

@@ -79,8 +79,7 @@ async fn what_is_killed_at_any_instant_can_be_finished() {
     let seed = rand::random();
     println!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    // Config drives are taken out an hour after the start, and none may be before all is done.
-    let stage = Stage::with(&["--time-scale", "50"]).await;
+    let stage = Stage::new().await;
     let before = inventory::list(&stage.scene.hosts);
     let takes = finish(&stage, "spawn").await;
     let made = inventory::list(&stage.scene.hosts);

@@ -6,6 +6,7 @@ mod crowd;
 mod inventory;
 mod journal;
 mod killed;
+mod leftovers;
 mod migration;
 mod network;
 mod resize;

@@ -49,6 +49,25 @@ impl Stage {
         force(self.scene.hosts.admin_url(), name, fields).await;
     }
 
+    /// A program dies with what it does, while the platform has a call of it.
+    pub(crate) async fn dies_at<T>(&self, call: &str, doing: impl Future<Output = T>) {
+        self.scene.fault(&format!("{} latency=1000000s", call.replace("{id}", "*")));
+        let before = self.scene.count(call);
+        let reached = async {
+            while self.scene.count(call) == before {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        let dies = async {
+            tokio::select! {
+                _ = doing => panic!("it never called {call}"),
+                () = reached => {}
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), dies).await.unwrap();
+        self.scene.hosts.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
+    }
+
     /// An image of some mebibytes.
     pub(crate) fn image(&self, name: &str) -> Image {
         image(self.scene.home.path(), name)

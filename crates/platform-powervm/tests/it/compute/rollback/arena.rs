@@ -14,9 +14,6 @@ use crate::compute::stage::{self, second};
 use crate::compute::{inventory, stage::Stage};
 use crate::scene::JOBS;
 
-/// Slow enough that no config drive is taken out, an hour after a partition has started, while something is tried.
-const TIME_SCALE: &str = "100";
-
 /// Small hosts whose jobs are done at the first look.
 const WORLD: &str = "settings: { job_seconds: 0.1, power_on_seconds: 0.2, migration_seconds: 0.3 }
 hosts:
@@ -63,8 +60,7 @@ impl Arena {
     pub(crate) async fn new() -> Self {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), WORLD).unwrap();
-        let flags = ["--inventory", file.path().to_str().unwrap(), "--time-scale", TIME_SCALE];
-        let stage = Stage::with(&flags).await;
+        let stage = Stage::with(&["--inventory", file.path().to_str().unwrap()]).await;
         stage.image(stage::IMAGE);
         let program = async |host| {
             let home = stage.scene.home.path().to_owned();
