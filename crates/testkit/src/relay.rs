@@ -13,7 +13,7 @@ use std::{
 };
 
 const PAUSE: Duration = Duration::from_millis(5);
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A relay. It ends when it is dropped.
 #[derive(Debug)]

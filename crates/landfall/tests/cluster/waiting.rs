@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// What a test waits at most for anything. Only a failing test waits so long.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Looks again and again until there is something to return; a look that finds nothing says what it saw instead.
 pub(crate) fn until<T>(awaited: &str, mut look: impl FnMut() -> Result<T, String>) -> T {

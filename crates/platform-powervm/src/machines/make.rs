@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use landfall_platform::{Bind as _, Context, ErrorClass, Outputs, Progress, StepError, StepId};
 use secrecy::SecretString;
 
-use super::{Machines, Partition, id};
+use super::{Machines, Partition, id, remove_all};
 use crate::{
     Error,
     compute::{self, Binder, Blueprint, Host},
@@ -41,12 +41,10 @@ impl Machines {
             let reason = format!("there is no file {} to start {name} with", desired.ignition);
             StepError::new(ErrorClass::Bug, reason)
         })?;
-        let made = self.fit_out(desired, ours, user_data, progress).await;
-        if let Err(error) = made {
-            return Err(self.give_up(name, error, progress).await);
+        match self.fit_out(desired, ours, user_data, progress).await {
+            Ok(found) => Ok(found),
+            Err(error) => Err(self.give_up(name, error, progress).await),
         }
-        let found = self.site.ours(name).await?;
-        found.ok_or_else(|| Error::Missing { name: name.clone() }.into())
     }
 
     /// Carries out the steps that make a partition, one after the other. Each looks before it acts, so all can be cut off and
@@ -57,7 +55,7 @@ impl Machines {
         ours: Option<&Found>,
         user_data: &SecretString,
         progress: Progress<'_>,
-    ) -> Result<(), StepError> {
+    ) -> Result<Found, StepError> {
         let file = self.image_file(desired, progress).await?;
         // Until the partition is there, nobody else may count on the room that it takes.
         let placing = Arc::clone(&self.site.placing);
@@ -77,11 +75,14 @@ impl Machines {
         progress(format!("creating on {}", member.name));
         steps.next().await?;
         drop(alone);
-        while let Some(title) = steps.title() {
-            progress(title);
-            steps.next().await?;
+        let fitted_out = steps.rest(progress).await;
+        let found = self.site.ours(&desired.name).await?;
+        if found.is_none() {
+            // Somebody has deleted it meanwhile, and nothing leads to what was made for it any more.
+            remove_all(&host, compute::steps(host.name(), &blueprint, ""), progress).await?;
         }
-        Ok(())
+        fitted_out?;
+        found.ok_or_else(|| Error::Missing { name: desired.name.clone() }.into())
     }
 
     /// A machine that can never be made is not left behind as a half.
@@ -122,6 +123,14 @@ impl Steps {
     /// What the next step makes, for people.
     fn title(&self) -> Option<String> {
         self.specs.as_slice().first().map(|spec| spec.title.clone())
+    }
+
+    async fn rest(&mut self, progress: Progress<'_>) -> Result<(), StepError> {
+        while let Some(title) = self.title() {
+            progress(title);
+            self.next().await?;
+        }
+        Ok(())
     }
 
     async fn next(&mut self) -> Result<(), StepError> {

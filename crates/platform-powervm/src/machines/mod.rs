@@ -4,8 +4,10 @@ mod make;
 mod place;
 mod spec;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError, StepSpec};
 use landfall_wire::Images;
 use serde::Deserialize as _;
 
@@ -13,7 +15,7 @@ pub use spec::Partition;
 
 use crate::{
     Error,
-    compute::{self, Binder, PartitionId},
+    compute::{self, Binder, Host, PartitionId},
     site::{Found, Site},
 };
 
@@ -67,19 +69,24 @@ impl Machines {
     /// the rest by.
     async fn take_down(&self, found: &Found, progress: Progress<'_>) -> Result<(), StepError> {
         let host = self.site.member(&found.host)?.host().await?;
-        let binder = Binder::new([host.clone()]);
         let belongings = compute::belongings(&host, &id(found)?, "").await?;
-        for mut spec in belongings.into_iter().rev() {
-            progress(format!("removing {}", spec.title));
-            // An image is the user's, or has a step of its own: no disk takes the one with it that it was made from.
-            if let Some(image) = spec.desired.pointer_mut("/disk/image") {
-                image.take();
-            }
-            let context = make::context(std::collections::BTreeMap::new());
-            landfall_platform::Bind::bind(&binder, &spec)?.remove(&context, None).await?;
-        }
-        Ok(())
+        remove_all(&host, belongings, progress).await
     }
+}
+
+/// Removes what was made for a partition, in the opposite order.
+async fn remove_all(host: &Arc<Host>, made: Vec<StepSpec>, progress: Progress<'_>) -> Result<(), StepError> {
+    let binder = Binder::new([Arc::clone(host)]);
+    for mut spec in made.into_iter().rev() {
+        progress(format!("removing {}", spec.title));
+        // An image is the user's, or has a step of its own: no disk takes the one with it that it was made from.
+        if let Some(image) = spec.desired.pointer_mut("/disk/image") {
+            image.take();
+        }
+        let context = make::context(std::collections::BTreeMap::new());
+        landfall_platform::Bind::bind(&binder, &spec)?.remove(&context, None).await?;
+    }
+    Ok(())
 }
 
 /// The id of a partition.

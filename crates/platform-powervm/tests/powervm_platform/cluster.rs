@@ -100,7 +100,7 @@ impl Cluster {
         let (plan, binder, journal) = (self.plan(), self.binder(), self.journal("own"));
         let options = options();
         let made = apply(&plan, &binder, &journal, &options);
-        tokio::time::timeout(Duration::from_mins(1), made).await.expect("it is made within a minute").map(drop)
+        tokio::time::timeout(Duration::from_mins(10), made).await.expect("it is made at last").map(drop)
     }
 
     /// Removes the cluster as somebody would who has nothing but its infra id.

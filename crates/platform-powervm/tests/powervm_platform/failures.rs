@@ -92,6 +92,28 @@ async fn a_machine_that_can_never_be_made_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn what_was_made_for_a_partition_that_somebody_deletes_meanwhile_goes() {
+    let cluster = Cluster::new(1, json!({})).await;
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    let spec = worker(&cluster, "demo-x7k2p-worker-a", &json!({ "hosts": ["power-a"] }));
+    cluster.scene.fault("POST /rest/api/uom/VirtualIOServer/* latency=1000000s");
+    let stranger = async {
+        while cluster.scene.count("POST /rest/api/uom/VirtualIOServer/{id}") == 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        assert!(cluster.list().iter().any(|line| line.contains("unit boot_demo-x7k2p-worker-a")));
+        let made = machines.get("demo-x7k2p-worker-a").await.unwrap().unwrap();
+        cluster.scene.client().delete_partition(&made.id).await.unwrap();
+        cluster.scene.hosts.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
+        cluster.scene.hosts.step(Duration::from_secs(1_000_000));
+    };
+    let (made, ()) = tokio::join!(machines.ensure(&spec, &|_| ()), stranger);
+    made.unwrap_err();
+    assert_eq!(cluster.list(), before);
+}
+
+#[tokio::test]
 async fn a_cluster_goes_by_its_mark_alone_and_its_neighbour_stays() {
     let cluster = Cluster::new(3, json!({})).await;
     let scene = std::sync::Arc::clone(&cluster.scene);
@@ -157,7 +179,7 @@ async fn a_server_that_is_not_asked_keeps_a_cluster_from_being_gone_and_nothing_
     let before = cluster.list();
     cluster.install().await.unwrap();
     let address = cluster.move_host("power-b", "https://127.0.0.1:9");
-    let impatient = Options { removal_timeout: Some(Duration::from_secs(6)), ..options() };
+    let impatient = Options { removal_timeout: Some(Duration::from_secs(15)), ..options() };
     let error = cluster.destroy_without_files_as(&impatient).await.unwrap_err();
     let told = landfall_platform::error_chain(&error);
     assert!(told.contains("whatever is on power-b, which does not answer"), "{told}");

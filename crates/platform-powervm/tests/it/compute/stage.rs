@@ -36,10 +36,10 @@ impl Stage {
         Self { scene, host: Arc::new(host) }
     }
 
-    /// With a connection that gives jobs a fraction of a second.
+    /// With a connection that gives jobs two seconds, which is a hundred times as long as they take.
     pub(crate) async fn impatient() -> Self {
         let scene = Scene::new().await;
-        let jobs = JobLimits { timeout: Duration::from_millis(300), ..JOBS };
+        let jobs = JobLimits { timeout: Duration::from_secs(2), ..JOBS };
         let host = Host::connect(Arc::new(scene.client()), None, jobs).await.unwrap();
         Self { scene, host: Arc::new(host) }
     }
@@ -64,7 +64,7 @@ impl Stage {
                 () = reached => {}
             }
         };
-        tokio::time::timeout(Duration::from_mins(1), dies).await.unwrap();
+        tokio::time::timeout(Duration::from_mins(5), dies).await.unwrap();
         self.scene.hosts.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
     }
 

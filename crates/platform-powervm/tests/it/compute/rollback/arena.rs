@@ -14,6 +14,9 @@ use crate::compute::stage::{self, second};
 use crate::compute::{inventory, stage::Stage};
 use crate::scene::JOBS;
 
+/// An answer that is late is later here than programs wait for it, see [`Trouble`].
+const TIME_SCALE: &str = "100";
+
 /// Small hosts whose jobs are done at the first look.
 const WORLD: &str = "settings: { job_seconds: 0.1, power_on_seconds: 0.2, migration_seconds: 0.3 }
 hosts:
@@ -60,7 +63,8 @@ impl Arena {
     pub(crate) async fn new() -> Self {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), WORLD).unwrap();
-        let stage = Stage::with(&["--inventory", file.path().to_str().unwrap()]).await;
+        let flags = ["--inventory", file.path().to_str().unwrap(), "--time-scale", TIME_SCALE];
+        let stage = Stage::with(&flags).await;
         stage.image(stage::IMAGE);
         let program = async |host| {
             let home = stage.scene.home.path().to_owned();
