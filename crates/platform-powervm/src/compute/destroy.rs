@@ -11,7 +11,7 @@ use landfall_platform::{Discover, StepError, StepId, StepSpec};
 use super::{
     Disk, DiskPlace, Error, Host, Image, Memory, OperatingSystem, OperationError, PartitionId, PartitionSpec,
     Processors, Run, Shape, Start,
-    config_drive::MediumSpec,
+    config_drive::{MediumSpec, Seen},
     disk::{DiskSpec, Pool, image_of, is_copy, left_images, units_of, virtual_disk_suffix},
     network::{self, NicsSpec},
     operation::{Kind, Operation},
@@ -118,18 +118,19 @@ impl Survey<'_> {
 
     /// Disks and media, by their names: they may not be mapped yet, or any more.
     async fn storage(&self, partition: &LogicalPartition) -> Result<Vec<StepSpec>, Error> {
-        let mut steps = self.units(partition).await?;
+        let (suffix, mut medium) = (virtual_disk_suffix(self.partition), MediumSpec::of(self.partition));
+        let (name, mut places) = (medium.name(), Vec::new());
         let vioses = self.host.vioses().await?;
         let groups = try_join_all(
             vioses.iter().map(|vios| async move { Ok::<_, Error>((vios, self.host.volume_groups(&vios.id).await?)) }),
         );
-        let (suffix, medium) = (virtual_disk_suffix(self.partition), MediumSpec { partition: self.partition.clone() });
-        // Who was cut off while it was uploaded has left no more than a note of that.
-        let mut has_medium = self.host.has_uploads(&medium.name()).await?;
-        for (vios, groups) in groups.await? {
+        // Who was cut off while it was uploaded has left a note of that, and perhaps nothing else.
+        let (mut steps, groups, noted) = tokio::try_join!(self.units(partition), groups, self.host.has_uploads(&name))?;
+        for (vios, groups) in groups {
             for group in groups {
-                let media = group.media.as_deref().unwrap_or_default();
-                has_medium |= media.iter().any(|found| found.name == medium.name());
+                if group.media.iter().flatten().any(|found| found.name == name) {
+                    places.push(Seen { vios: vios.id.clone(), group: group.id.clone() });
+                }
                 for disk in group.disks.iter().filter(|disk| disk.name.ends_with(&suffix)) {
                     let number = disk.name.get(1..3).and_then(|digits| digits.parse().ok()).unwrap_or_default();
                     let place = DiskPlace::VolumeGroup { vios: vios.name.clone(), group: group.name.clone() };
@@ -138,7 +139,8 @@ impl Survey<'_> {
                 }
             }
         }
-        if has_medium {
+        if noted || !places.is_empty() {
+            medium.seen = if noted || places.len() > 1 { None } else { places.pop() };
             let (needs, object) = (vec![self.id("partition")], Object::ConfigDrive(medium));
             steps.push(self.step("config-drive", "config-drive", "config drive", partition, needs, object));
         }
@@ -148,33 +150,22 @@ impl Survey<'_> {
     async fn units(&self, partition: &LogicalPartition) -> Result<Vec<StepSpec>, Error> {
         let suffix = units_of(self.partition, &partition.name);
         let mut steps = Vec::new();
-        let pools = self.host.client().pools().await;
-        for pool in pools.map_err(|error| self.host.failed("reading the shared storage pools", error))? {
-            let tiers = self.host.client().tiers(&pool.id).await;
-            for tier in tiers.map_err(|error| self.host.failed("reading the tiers of a pool", error))? {
-                let found = Pool::find(self.host, Some(&pool.name), Some(&tier.name)).await?;
-                let units = found.units(self.host).await?;
-                let place = DiskPlace::Pool { pool: Some(pool.name.clone()), tier: Some(tier.name.clone()) };
-                // Images are not uploaded again, so nobody needs their files.
-                let copy = |name: &str| Image { name: name.to_owned(), file: PathBuf::new() };
-                let named = units.iter().filter_map(|unit| Some((unit, unit.name.strip_suffix(&suffix)?)));
-                let disks: Vec<_> = named.collect();
-                for (unit, name) in &disks {
-                    // A copy that nobody else uses goes with it.
-                    let image = image_of(unit, &units).map(|image| image.name.as_str()).filter(|name| is_copy(name));
-                    let disk = Disk {
-                        name: (*name).to_owned(),
-                        gib: unit.capacity_gib,
-                        place: place.clone(),
-                        image: image.map(copy),
-                    };
-                    steps.push(self.disk(partition, 0, disk));
-                }
-                for name in left_images(self.partition, &units, !disks.is_empty()) {
-                    // Of a disk that there is no more, or not yet.
-                    let image = Some(copy(&name));
-                    steps.push(self.disk(partition, 0, Disk { name, gib: 0.0, place: place.clone(), image }));
-                }
+        for pool in Pool::all(self.host).await? {
+            let (units, place) = (pool.units(self.host).await?, pool.place());
+            // Images are not uploaded again, so nobody needs their files.
+            let copy = |name: &str| Image { name: name.to_owned(), file: PathBuf::new() };
+            let named = units.iter().filter_map(|unit| Some((unit, unit.name.strip_suffix(&suffix)?)));
+            let disks: Vec<_> = named.collect();
+            for (unit, name) in &disks {
+                // A copy that nobody else uses goes with it.
+                let image = image_of(unit, &units).map(|image| image.name.as_str()).filter(|name| is_copy(name));
+                let (name, gib, image) = ((*name).to_owned(), unit.capacity_gib, image.map(copy));
+                steps.push(self.disk(partition, 0, Disk { name, gib, place: place.clone(), image }));
+            }
+            for name in left_images(self.partition, &units, !disks.is_empty()) {
+                // Of a disk that there is no more, or not yet.
+                let image = Some(copy(&name));
+                steps.push(self.disk(partition, 0, Disk { name, gib: 0.0, place: place.clone(), image }));
             }
         }
         Ok(steps)

@@ -29,7 +29,7 @@ pub struct Host {
     pub(super) vlans: tokio::sync::Mutex<()>,
     management: tokio::sync::OnceCell<Path>,
     active: Recent<Vec<Vios>>,
-    pub(super) pools: Recent<Pool>,
+    pub(super) pools: Recent<Vec<Pool>>,
     pub(super) switches: Recent<VirtualSwitch>,
     pub(super) repositories: Recent<Repository>,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,

@@ -138,7 +138,7 @@ impl Planner<'_> {
     }
 
     fn medium(&self) -> MediumSpec {
-        MediumSpec { partition: self.partition_id().clone() }
+        MediumSpec::of(self.partition_id())
     }
 
     fn partition_id(&self) -> &PartitionId {

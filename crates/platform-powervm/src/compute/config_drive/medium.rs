@@ -12,9 +12,24 @@ use crate::compute::{Backing, Error, Host, PartitionId, mapping::Change};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::compute) struct MediumSpec {
     pub(in crate::compute) partition: PartitionId,
+    /// Where it was seen, with no note of an upload: then nobody need look for either.
+    #[serde(default)]
+    pub(in crate::compute) seen: Option<Seen>,
+}
+
+/// A volume group of a VIOS, by their ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::compute) struct Seen {
+    pub(in crate::compute) vios: String,
+    pub(in crate::compute) group: String,
 }
 
 impl MediumSpec {
+    /// The medium of a partition, wherever it is.
+    pub(in crate::compute) fn of(partition: &PartitionId) -> Self {
+        Self { partition: partition.clone(), seen: None }
+    }
+
     /// Its name, of which the platform allows 37 characters.
     pub(in crate::compute) fn name(&self) -> String {
         format!("cfg_{}", self.partition.digits())
@@ -43,6 +58,9 @@ pub(in crate::compute) async fn ensure(host: &Arc<Host>, spec: &MediumSpec, imag
 /// Removes the medium from whichever repository it is in.
 pub(in crate::compute) async fn remove(host: &Host, spec: &MediumSpec) -> Result<(), Error> {
     let name = spec.name();
+    if let Some(Seen { vios, group }) = &spec.seen {
+        return delete(host, vios, group, &name).await;
+    }
     host.forget_uploads(&name).await?;
     for vios in host.vioses().await? {
         for group in host.volume_groups(&vios.id).await? {
@@ -56,7 +74,7 @@ pub(in crate::compute) async fn remove(host: &Host, spec: &MediumSpec) -> Result
 
 /// Takes the config drive out of a partition, which has read it long ago, and deletes it. That there is none is as good.
 pub async fn eject_config_drive(host: &Host, id: &PartitionId) -> Result<(), Error> {
-    let spec = MediumSpec { partition: id.clone() };
+    let spec = MediumSpec::of(id);
     let change = Change::Unmap { partition: id.clone(), storage: Some(Storage::OpticalMedium(spec.name())) };
     let vioses = host.vioses().await?;
     host.change(vioses.into_iter().map(|vios| (vios.id, vec![change.clone()])).collect()).await?;

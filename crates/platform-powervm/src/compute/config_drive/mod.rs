@@ -6,4 +6,4 @@ mod medium;
 
 pub use contents::image;
 pub use medium::eject_config_drive;
-pub(super) use medium::{MediumSpec, ensure, remove};
+pub(super) use medium::{MediumSpec, Seen, ensure, remove};

@@ -10,14 +10,26 @@ use crate::compute::{Backing, DiskPlace, Error, Host, PartitionId};
 
 /// The digits of a partition's id in the names of its disks.
 const DIGITS: usize = 8;
+/// What the list of all pools is remembered by.
+const ALL: &str = "";
 
 /// A tier of a pool, and the VIOSes that show it.
 #[derive(Clone, Debug)]
 pub(in crate::compute) struct Pool {
+    /// The name of the pool.
+    name: String,
+    tier_name: String,
+    is_default: bool,
     /// The id of the tier.
     pub(super) tier: String,
     /// The ids of the VIOSes of the pool's cluster, on all servers.
     vioses: Vec<String>,
+}
+
+/// The tier of a name in the pool of a name, if there is one.
+fn chosen<'a>(all: &'a [Pool], pool: Option<&str>, tier: Option<&str>) -> Option<&'a Pool> {
+    let pool = pool.or_else(|| all.first().map(|first| first.name.as_str()))?;
+    all.iter().find(|known| known.name == pool && tier.map_or(known.is_default, |name| known.tier_name == name))
 }
 
 /// How the names of a partition's units end. Names of partitions are unique on their server only, and a pool has many servers.
@@ -46,28 +58,54 @@ impl DiskSpec {
 }
 
 impl Pool {
-    /// The pool of a name, or the only one, and its tier of a name, or the default one.
+    /// The pool of a name, or the first one, and its tier of a name, or the default one.
     pub(in crate::compute) async fn find(host: &Host, pool: Option<&str>, tier: Option<&str>) -> Result<Self, Error> {
-        // No name has a line break in it.
-        let name = format!("{}\n{}", pool.unwrap_or_default(), tier.unwrap_or_default());
-        host.pools.or_read(&name, Self::look_for(host, pool, tier)).await
+        if let Some(found) = chosen(&Self::all(host).await?, pool, tier) {
+            return Ok(found.clone());
+        }
+        // Somebody may have made it meanwhile.
+        let all = Self::read_all(host).await?;
+        host.pools.learn(ALL, &all).await;
+        let found = chosen(&all, pool, tier).cloned();
+        found.ok_or_else(|| {
+            let whose =
+                pool.map_or_else(|| "shared storage pool".to_owned(), |pool| format!("shared storage pool {pool}"));
+            let exists = all.iter().any(|known| pool.is_none_or(|name| known.name == name));
+            let what = if exists { format!("tier {} in {whose}", tier.unwrap_or("by default")) } else { whose };
+            Error::Missing { what, host: host.label() }
+        })
     }
 
-    async fn look_for(host: &Host, pool: Option<&str>, tier: Option<&str>) -> Result<Self, Error> {
-        let failed = |error| host.failed("looking for the shared storage pool", error);
+    /// All tiers of all pools.
+    pub(in crate::compute) async fn all(host: &Host) -> Result<Vec<Self>, Error> {
+        host.pools.or_read(ALL, Self::read_all(host)).await
+    }
+
+    async fn read_all(host: &Host) -> Result<Vec<Self>, Error> {
+        let failed = |error| host.failed("reading the shared storage pools", error);
         let client = host.client();
         let (clusters, pools) = tokio::try_join!(client.clusters(), client.pools()).map_err(failed)?;
-        let found = pools.iter().find(|found| pool.is_none_or(|name| found.name == name));
-        let what =
-            || pool.map_or_else(|| "shared storage pool".to_owned(), |pool| format!("shared storage pool {pool}"));
-        let found = found.ok_or_else(|| Error::Missing { what: what(), host: host.label() })?;
-        let tiers = client.tiers(&found.id).await.map_err(failed)?;
-        let wanted = tiers.iter().find(|known| tier.map_or(known.is_default, |name| known.name == name));
-        let what = || format!("tier {} in pool {}", tier.unwrap_or("by default"), found.name);
-        let wanted = wanted.ok_or_else(|| Error::Missing { what: what(), host: host.label() })?;
-        let of_pool = |id: &Option<String>| id.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(&found.id));
-        let nodes = clusters.into_iter().filter(|cluster| of_pool(&cluster.pool)).flat_map(|cluster| cluster.nodes);
-        Ok(Self { tier: wanted.id.clone(), vioses: nodes.filter_map(|node| node.vios).collect() })
+        let mut all = Vec::new();
+        for pool in &pools {
+            let of_pool = |id: &Option<String>| id.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(&pool.id));
+            let nodes = clusters.iter().filter(|cluster| of_pool(&cluster.pool)).flat_map(|cluster| &cluster.nodes);
+            let vioses: Vec<String> = nodes.filter_map(|node| node.vios.clone()).collect();
+            for tier in client.tiers(&pool.id).await.map_err(failed)? {
+                all.push(Self {
+                    name: pool.name.clone(),
+                    tier_name: tier.name,
+                    is_default: tier.is_default,
+                    tier: tier.id,
+                    vioses: vioses.clone(),
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Where disks of it are.
+    pub(in crate::compute) fn place(&self) -> DiskPlace {
+        DiskPlace::Pool { pool: Some(self.name.clone()), tier: Some(self.tier_name.clone()) }
     }
 
     pub(in crate::compute) async fn units(&self, host: &Host) -> Result<Vec<LogicalUnit>, Error> {

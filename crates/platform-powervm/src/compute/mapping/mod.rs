@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 
 use super::{Error, Host, PartitionId};
-use crate::client::{Group, Storage, VirtualIoServer};
+use crate::client::{Entry, Group, Path, Storage, VirtualIoServer};
 
 impl Host {
     /// Makes changes on VIOSes, by their ids: one update for each VIOS, side by side.
@@ -32,6 +32,17 @@ impl Host {
         });
         // All of them come to their end: an update that is given up on its way may still arrive.
         join_all(updates).await.into_iter().collect()
+    }
+
+    /// All that VIOSes map. The next change of one that takes everything from a partition need not read it again.
+    pub(super) async fn read_mappings(&self) -> Result<Vec<Entry>, Error> {
+        let feed = Path::feed("VirtualIOServer").with(&queue::ALL);
+        let vioses = self.client().feed(&feed).await;
+        let vioses = vioses.map_err(|error| self.failed("reading what VIOSes map", error))?;
+        for vios in &vioses {
+            self.queue(&vios.id).learn(vios);
+        }
+        Ok(vioses)
     }
 
     /// Whether a VIOS shows something to anybody.

@@ -10,6 +10,9 @@ use crate::Client;
 use crate::client::{Edit, Entry, Group, Path, Storage, VirtualIoServer};
 use crate::xml::Element;
 
+/// The parts of a VIOS that say what it maps: disks and media, and what changes of Fibre Channel ports need besides.
+pub(super) const ALL: [Group; 2] = [Group::ViosScsiMappings, Group::ViosFibreChannelMappings];
+
 /// What became of a submission.
 #[derive(Clone, Debug)]
 pub(in crate::compute) struct Applied {
@@ -69,6 +72,12 @@ impl Queue {
         }
     }
 
+    /// Takes note of how the VIOS is. If it is another when it is changed, the console says so.
+    pub(super) fn learn(&self, vios: &Entry) {
+        let path = Path::entry("VirtualIOServer", &vios.id).with(&ALL);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((path, vios.clone()));
+    }
+
     /// Makes the changes of some submissions in one update. If the console refuses that, it is asked one submission at a time, so that
     /// one that cannot be fails alone.
     async fn update(&self, client: &Client, vios: &str, mut submissions: Vec<Submission>) {
@@ -101,11 +110,8 @@ impl Queue {
 
     async fn apply(&self, client: &Client, vios: &str, lists: &[&[Change]]) -> Result<Vec<Applied>, crate::Error> {
         let changes = || lists.iter().copied().flatten();
-        let mut groups = vec![Group::ViosScsiMappings];
-        if changes().any(Change::is_fibre) {
-            groups.push(Group::ViosFibreChannelMappings);
-        }
-        let path = Path::entry("VirtualIOServer", vios).with(&groups);
+        let groups = if changes().any(Change::is_fibre) { &ALL[..] } else { &ALL[..1] };
+        let path = Path::entry("VirtualIOServer", vios).with(groups);
         let mut released: Vec<Vec<Storage>> = Vec::new();
         let edit = |object: &mut Element| {
             released = vec![Vec::new(); lists.len()];

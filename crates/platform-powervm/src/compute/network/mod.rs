@@ -10,6 +10,7 @@ mod vlan;
 
 use std::sync::Arc;
 
+use landfall_platform::ErrorClass;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Host, Mac, Network, Nic, PartitionId};
@@ -72,11 +73,14 @@ pub(super) async fn prepare(host: &Arc<Host>, spec: &NicsSpec) -> Result<Vec<(Ma
 /// Removes the adapters with what they have elsewhere. A partition that is gone has none.
 pub(super) async fn remove(host: &Arc<Host>, spec: &NicsSpec) -> Result<(), Error> {
     let ours = |mac: &str| spec.nics.iter().any(|nic| mac.eq_ignore_ascii_case(nic.mac.as_str()));
-    open_vswitch::unplug(host, &spec.partition, ours).await?;
-    if host.partition(&spec.partition).await?.is_none() {
-        return Ok(());
+    if spec.nics.iter().any(|nic| matches!(nic.network, Network::OpenVSwitch { .. })) {
+        open_vswitch::unplug(host, &spec.partition, ours).await?;
     }
-    for adapter in adapter::of(host, &Host::path(&spec.partition)).await? {
+    let adapters = match adapter::of(host, &Host::path(&spec.partition)).await {
+        Err(error) if error.class() == ErrorClass::NotFound => return Ok(()),
+        adapters => adapters?,
+    };
+    for adapter in adapters {
         if ours(&adapter.mac) {
             adapter::delete(host, &Host::path(&spec.partition), &adapter).await?;
         }

@@ -25,17 +25,15 @@ impl Step for PartitionStep {
     }
 
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
-        power::unplug(&self.host, &self.spec.id).await?;
         let client = self.host.client();
         let failed = |error| self.host.failed(format!("deleting partition {}", self.spec.name), error);
-        match client.delete_partition(self.spec.id.as_str()).await {
-            Err(error) if error.class() == ErrorClass::Invalid => {
-                // An open console is the usual reason.
-                close_console(&self.host, &Host::path(&self.spec.id), self.host.jobs()).await;
-                client.delete_partition(self.spec.id.as_str()).await.map_err(failed)?;
-            }
-            outcome => outcome.map_err(failed)?,
+        let Err(error) = client.delete_partition(self.spec.id.as_str()).await else { return Ok(()) };
+        // Somebody has switched it on, or an open console keeps it.
+        power::unplug(&self.host, &self.spec.id).await?;
+        if error.class() == ErrorClass::Invalid {
+            close_console(&self.host, &Host::path(&self.spec.id), self.host.jobs()).await;
         }
+        client.delete_partition(self.spec.id.as_str()).await.map_err(failed)?;
         Ok(())
     }
 }

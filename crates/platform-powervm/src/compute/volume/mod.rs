@@ -11,7 +11,7 @@ use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use super::{Backing, Error, Host, PartitionId, Vios, Volume, mapping::Change};
-use crate::client::{Group, Path, Storage, linked_id};
+use crate::client::{Entry, Group, Path, Storage, linked_id};
 use crate::xml::Element;
 
 pub(super) use discovery::forget;
@@ -134,7 +134,7 @@ pub(super) async fn release(host: &Arc<Host>, spec: &VolumeSpec) -> Result<(), E
 /// The disks of storage servers that VIOSes show to a partition, however they were attached.
 pub(super) async fn all_mapped(host: &Host, partition: &PartitionId) -> Result<Vec<Backing>, Error> {
     let is_remote = |disk: &Element| disk.text_at("IsFibreChannelBacked").as_deref() == Some("true");
-    shown(host, partition, is_remote).await
+    Ok(disks_shown(&host.read_mappings().await?, partition, is_remote))
 }
 
 /// The disks by which VIOSes show the volume to the partition.
@@ -150,8 +150,12 @@ pub(super) async fn mapped(host: &Host, spec: &VolumeSpec) -> Result<Vec<Backing
 async fn shown(host: &Host, partition: &PartitionId, is_it: impl Fn(&Element) -> bool) -> Result<Vec<Backing>, Error> {
     let feed = Path::feed("VirtualIOServer").with(&[Group::ViosScsiMappings]);
     let vioses = host.client().feed(&feed).await.map_err(|error| host.failed("reading what VIOSes map", error))?;
+    Ok(disks_shown(&vioses, partition, is_it))
+}
+
+fn disks_shown(vioses: &[Entry], partition: &PartitionId, is_it: impl Fn(&Element) -> bool) -> Vec<Backing> {
     let mut found = Vec::new();
-    for vios in &vioses {
+    for vios in vioses {
         let list = vios.object.child("VirtualSCSIMappings").into_iter().flat_map(|list| list.all("VirtualSCSIMapping"));
         for mapping in list {
             let owner = mapping.child("AssociatedLogicalPartition").and_then(linked_id);
@@ -162,5 +166,5 @@ async fn shown(host: &Host, partition: &PartitionId, is_it: impl Fn(&Element) ->
             }
         }
     }
-    Ok(found)
+    found
 }
