@@ -39,6 +39,8 @@ if pools is not None:
 
 IMAGE = b"an image " * 1000
 TARGETS = ["500507680B11AAAA", "500507680B22AAAA"]
+# Of half a second each: only a test that fails waits so long.
+RETRIES = 240
 USER_DATA = "#!/bin/sh\necho hello\n"
 
 
@@ -125,6 +127,10 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         super().tearDown()
         self.simulator.stop()
         shutil.rmtree(self.directory)
+
+    def _wait_for_server_parameter(self, server, expected_params, max_retries=0, *arguments, **options):
+        # Nova's own tests have no server to wait for, and give up after five seconds.
+        return super()._wait_for_server_parameter(server, expected_params, max(max_retries, RETRIES), *arguments, **options)
 
     # What tests do
 
