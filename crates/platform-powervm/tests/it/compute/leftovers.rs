@@ -27,14 +27,16 @@ const MAKING: &str = "PUT /rest/api/uom/Tier/{id}/LogicalUnit";
 
 #[tokio::test]
 async fn what_was_uploaded_goes_with_the_partition() {
-    let of_image = |stage: &Stage| Blueprint { config_drive: None, ..stage.blueprint("node-0") };
-    let of_drive = |stage: &Stage| Blueprint { disks: Vec::new(), ..stage.blueprint("node-0") };
-    let cases: [(&str, &dyn Fn(&Stage) -> Blueprint); 3] =
-        [(SENDING, &of_image), (MAKING, &of_image), (SENDING, &of_drive)];
-    for (call, blueprint) in cases {
+    // Of an image, of the unit that it goes into, and of a config drive.
+    for (call, with_disk) in [(SENDING, true), (MAKING, true), (SENDING, false)] {
         let stage = Stage::new().await;
         let before = inventory::list(&stage.scene.hosts);
-        let (blueprint, run) = (blueprint(&stage), run());
+        let (mut blueprint, run) = (stage.blueprint("node-0"), run());
+        if with_disk {
+            blueprint.config_drive = None;
+        } else {
+            blueprint.disks.clear();
+        }
         stage.dies_at(call, spawn(&stage.host, &blueprint, &run)).await;
         assert_ne!(before, inventory::list(&stage.scene.hosts), "{call}");
         destroy(&stage.host, &id("node-0"), &run).await.unwrap();
