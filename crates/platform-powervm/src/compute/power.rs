@@ -149,9 +149,10 @@ async fn ladder(host: &Host, id: &PartitionId) -> Result<Vec<Way>, Error> {
     })
 }
 
-/// Goes down the ladder until the partition is off. An operating system that took too long gets no second chance: who hangs once
-/// hangs again.
+/// Goes down the ladder until the partition is off. AIX or Linux that took too long gets no second chance: who hangs once hangs again.
+/// IBM i does, for it may still be writing back what it has in memory.
 async fn off(host: &Host, id: &PartitionId, ladder: &[Way], restart: bool) -> Result<(), Error> {
+    let is_ibm_i = ladder.contains(&Way::System);
     let mut ways = ladder.iter().copied().peekable();
     while let Some(way) = ways.next() {
         let mut parameters = way.parameters();
@@ -165,7 +166,7 @@ async fn off(host: &Host, id: &PartitionId, ladder: &[Way], restart: bool) -> Re
         };
         let failed = |error| host.failed(format!("switching off partition {id}"), error);
         match &error {
-            crate::Error::JobTimeout { .. } if way.asks_system() => {
+            crate::Error::JobTimeout { .. } if way.asks_system() && !is_ibm_i => {
                 while ways.next_if(|next| *next != Way::Plug).is_some() {}
             }
             crate::Error::Job { message, .. }

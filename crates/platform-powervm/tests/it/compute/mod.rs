@@ -9,6 +9,7 @@ mod killed;
 mod leftovers;
 mod migration;
 mod network;
+mod power;
 mod resize;
 mod rollback;
 mod scrub;
