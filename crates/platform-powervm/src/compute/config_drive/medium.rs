@@ -83,6 +83,9 @@ pub async fn eject_config_drive(host: &Host, id: &PartitionId) -> Result<(), Err
 }
 
 async fn delete(host: &Host, vios: &str, group: &str, name: &str) -> Result<(), Error> {
+    // A group is changed as a whole: of many who do so at once, one gets through, and the others begin again.
+    let turn = host.turn(&format!("volume group {group}"));
+    let _turn = turn.lock().await;
     let deleted = host.client().delete_medium(vios, group, name).await;
     deleted.map(drop).map_err(|error| host.failed(format!("deleting medium {name}"), error))
 }

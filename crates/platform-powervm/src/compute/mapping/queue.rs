@@ -72,10 +72,14 @@ impl Queue {
         }
     }
 
-    /// Takes note of how the VIOS is. If it is another when it is changed, the console says so.
+    /// Takes note of how the VIOS is, unless it is known from an update, which is newer as a rule. If it is another when it is changed,
+    /// the console says so.
     pub(super) fn learn(&self, vios: &Entry) {
         let path = Path::entry("VirtualIOServer", &vios.id).with(&ALL);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((path, vios.clone()));
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_none_or(|(known, _)| *known != path) {
+            *last = Some((path, vios.clone()));
+        }
     }
 
     /// Makes the changes of some submissions in one update. If the console refuses that, it is asked one submission at a time, so that
