@@ -99,6 +99,9 @@ impl ConfigServer {
     }
 
     fn config(&self, role: &str, query: &Query<'_>, now: Instant) -> Answer {
+        if !self.tokens.knows(role) {
+            return Answer::text(503, "the token of this role is not known here yet, another machine may know it\n");
+        }
         if let Some(refusal) = self.refusal(query, now, |token| self.tokens.admits(role, token)) {
             return refusal;
         }
@@ -168,6 +171,35 @@ mod tests {
         }
         let answer = server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now());
         assert_eq!(answer.status, 503, "throttled, not refused for good");
+    }
+
+    /// Of a cluster that does not know the masters' token yet.
+    struct Ignorant;
+
+    impl Admission for Ignorant {
+        fn admits(&self, _: &str, _: &str) -> bool {
+            false
+        }
+
+        fn admits_any(&self, _: &str) -> bool {
+            false
+        }
+
+        fn knows(&self, role: &str) -> bool {
+            role != "master"
+        }
+    }
+
+    #[test]
+    fn who_cannot_be_told_yet_is_not_refused_for_good() {
+        let server = ConfigServer::new(Arc::new(Fixed), Arc::new(Ignorant));
+        for _ in 0..20 {
+            let answer = server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now());
+            assert_eq!(answer.status, 503);
+            assert!(answer.body.starts_with(b"the token of this role is not known here yet"), "{answer:?}");
+        }
+        // And that it asked has not made it suspect.
+        assert_eq!(server.answer(&query("/config/worker", Some("Bearer guess")), Instant::now()).status, 401);
     }
 
     #[test]

@@ -127,6 +127,10 @@ impl Admission for Current {
     fn admits_any(&self, token: &str) -> bool {
         self.files.admits_any(token)
     }
+
+    fn knows(&self, role: &str) -> bool {
+        role != successors::ROLE || self.files.roles().any(|known| known == role) || self.successors().tokens.is_some()
+    }
 }
 
 /// The token to join with. One is made where none lasts.
@@ -185,13 +189,31 @@ fn render(role: &str, source: &Source) -> Result<Bytes, Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use landfall_assets::node::{ConfigServerFacts, ServedRole};
     use serde_json::json;
 
     use super::*;
+    use crate::config_server::Tokens;
 
     fn source(base: &Value, token: &str) -> Source {
         let discovery = Discovery { token: token.to_owned(), pins: vec!["sha256:new".to_owned()] };
         Source { base: base.to_string().into(), discovery }
+    }
+
+    #[test]
+    fn the_masters_token_is_unknown_until_the_cluster_has_it() {
+        let role = |role| ServedRole { role, config: String::new(), token_digest: String::new() };
+        let serving = |roles| {
+            let facts = ConfigServerFacts { certificate: String::new(), key: String::new(), roles };
+            Current::new(Arc::new(DiskFiles::new(&facts, PathBuf::new())))
+        };
+        let master = serving(vec![role(MachineRole::Worker)]);
+        assert!(master.knows("worker") && !master.knows("master"));
+        master.successors.write().unwrap().tokens = Some(Tokens::new([("master", "secret")]));
+        assert!(master.knows("master") && master.admits("master", "secret"));
+        assert!(serving(vec![role(MachineRole::Master)]).knows("master"));
     }
 
     #[test]

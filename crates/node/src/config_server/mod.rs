@@ -45,4 +45,10 @@ pub trait Admission: Send + Sync {
 
     /// Whether `token` is that of any role.
     fn admits_any(&self, token: &str) -> bool;
+
+    /// Whether it can be told here at all. Where names lead to all machines, a master may ask another before the cluster knows
+    /// the masters' token; the bootstrap machine, which does, is asked sooner or later.
+    fn knows(&self, _role: &str) -> bool {
+        true
+    }
 }

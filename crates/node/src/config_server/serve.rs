@@ -89,7 +89,8 @@ fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> 
     let kind = if answer.status == 200 && query.path != "/healthz" { "application/json" } else { "text/plain" };
     let mut response = Response::builder().status(answer.status).header(header::CONTENT_TYPE, kind);
     if answer.status == 503 {
-        response = response.header(header::RETRY_AFTER, "5");
+        // Where a name leads to many machines, the next attempt may reach another; over this connection it would not.
+        response = response.header(header::RETRY_AFTER, "5").header(header::CONNECTION, "close");
     }
     response.body(Full::new(answer.body)).expect("status and headers are well formed")
 }

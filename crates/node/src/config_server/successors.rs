@@ -37,7 +37,7 @@ const LARGEST: usize = 1000 << 10;
 #[derive(Default)]
 pub(super) struct Successors {
     /// Who may ask; none if nobody.
-    tokens: Option<Tokens>,
+    pub(super) tokens: Option<Tokens>,
     /// What is answered; none while no master is awaited.
     config: Option<Bytes>,
 }

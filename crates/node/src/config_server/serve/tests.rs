@@ -44,6 +44,12 @@ async fn lab() -> Lab {
 
 impl Lab {
     async fn get(&self, token: &str) -> (u16, usize) {
+        let response = self.response(token).await;
+        let status = response.status().as_u16();
+        (status, response.into_body().collect().await.unwrap().to_bytes().len())
+    }
+
+    async fn response(&self, token: &str) -> Response<Incoming> {
         let stream = tokio::net::TcpStream::connect(self.address).await.unwrap();
         let name = "api-int.demo.example.com".try_into().unwrap();
         let stream = self.connector.connect(name, stream).await.unwrap();
@@ -54,9 +60,7 @@ impl Lab {
             .header("authorization", format!("Bearer {token}"))
             .body(Empty::<Bytes>::new())
             .unwrap();
-        let response = sender.send_request(request).await.unwrap();
-        let status = response.status().as_u16();
-        (status, response.into_body().collect().await.unwrap().to_bytes().len())
+        sender.send_request(request).await.unwrap()
     }
 }
 
@@ -72,6 +76,18 @@ async fn a_thousand_machines_boot_at_once() {
         assert_eq!(result.unwrap(), (200, 300_000));
     }
     lab.stop.cancel();
+}
+
+#[tokio::test]
+async fn who_shall_ask_again_may_reach_another_machine_then() {
+    let lab = lab().await;
+    let mut last = lab.response("guess").await;
+    for _ in 0..20 {
+        last = lab.response("guess").await;
+    }
+    assert_eq!(last.status(), 503);
+    assert_eq!(last.headers()[header::CONNECTION], "close");
+    assert!(lab.response("guess").await.headers().contains_key(header::RETRY_AFTER));
 }
 
 #[tokio::test]

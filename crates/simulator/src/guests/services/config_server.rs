@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use landfall_node::config_server::{ConfigServer, Configs, Tls, Tokens, serve};
+use landfall_node::config_server::{Admission, ConfigServer, Configs, Tls, Tokens, serve};
 
 use super::{Host, listen};
 use crate::guests::facts::Served;
@@ -38,9 +38,31 @@ fn prepare(host: &Host) -> Result<(u16, Arc<Tls>, Arc<ConfigServer>), String> {
     }
     let digests = digests.iter().map(|(role, digest)| (*role, digest.as_str()));
     let tokens = Tokens::from_digests(digests).map_err(|error| error.to_string())?;
+    let roles = served.roles.iter().map(|role| role.name.clone()).collect();
     let configs = OnDisk { system: host.system.clone(), served };
-    let answering = ConfigServer::new(Arc::new(configs), Arc::new(tokens));
+    let answering = ConfigServer::new(Arc::new(configs), Arc::new(Known { tokens, roles }));
     Ok((facts.api.config_server_port, Arc::new(tls), Arc::new(answering)))
+}
+
+/// The tokens of the roles that a machine serves.
+struct Known {
+    tokens: Tokens,
+    roles: Vec<String>,
+}
+
+impl Admission for Known {
+    fn admits(&self, role: &str, token: &str) -> bool {
+        self.tokens.admits(role, token)
+    }
+
+    fn admits_any(&self, token: &str) -> bool {
+        self.tokens.admits_any(token)
+    }
+
+    /// A real master learns the masters' token from the cluster, when the bootstrap machine has left it there.
+    fn knows(&self, role: &str) -> bool {
+        role != "master" || self.roles.iter().any(|known| known == role)
+    }
 }
 
 /// The configs as they are on the machine's disk.
