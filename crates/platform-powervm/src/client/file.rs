@@ -40,6 +40,17 @@ pub struct Upload<'a> {
     pub kind: FileKind,
     /// The VIOS that it goes to.
     pub vios: &'a str,
+    /// What may have been before.
+    pub before: Before,
+}
+
+/// What may have been before an upload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing: nobody has tried this.
+    Nothing,
+    /// Attempts, whose notes are in the way.
+    Unknown,
 }
 
 /// Where the bytes come from.
@@ -72,7 +83,9 @@ impl Client {
         progress: impl Fn(u64, u64) + Send + Sync + 'static,
     ) -> Result<Uploaded, Error> {
         let (bytes, sha256) = source.measure().await?;
-        self.forget_uploads(upload).await?;
+        if upload.before == Before::Unknown {
+            self.forget_uploads(upload).await?;
+        }
         let attempt = format!("announcing the upload of {}", upload.name);
         let file = self.put(&attempt, "web/File", &description(upload, bytes, &sha256)).await?;
         let id = file.text("FileUUID");
@@ -118,9 +131,9 @@ impl Client {
         self.forget_notes(|file| file.text("Filename") == name).await
     }
 
-    /// Whether there is a note of an upload of a file, which may have been cut off.
-    pub async fn has_uploads_of(&self, name: &str) -> Result<bool, Error> {
-        Ok(self.notes().await?.iter().any(|file| file.text("Filename") == name))
+    /// The files that there are notes of: they are being uploaded, or were cut off.
+    pub async fn uploads(&self) -> Result<Vec<String>, Error> {
+        Ok(self.notes().await?.iter().map(|file| file.text("Filename")).collect())
     }
 
     async fn notes(&self) -> Result<Vec<Entry>, Error> {

@@ -35,6 +35,10 @@ pub enum Parameter<'a> {
     Xml(&'a str),
 }
 
+/// Jobs that take no longer are not looked at before they may be done.
+const QUICK: Duration = Duration::from_secs(15);
+/// One of so many is looked at as if nothing were known: those that were measured may have been slow ones.
+const DOUBT: u32 = 16;
 /// Nobody waits longer than this to look again.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
@@ -45,6 +49,8 @@ pub(super) struct KnownJob {
     template: Element,
     /// How long the shortest one took.
     shortest: Option<Duration>,
+    /// How many were run.
+    runs: u32,
 }
 
 impl Client {
@@ -77,7 +83,7 @@ impl Client {
         }
         let reply = self.call(attempt, path, Request::get).await?;
         let template = self.only(attempt, &reply)?.object;
-        let known = KnownJob { template: template.clone(), shortest: None };
+        let known = KnownJob { template: template.clone(), shortest: None, runs: 0 };
         let mut jobs = self.known_jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.insert(known_as(target, operation), known);
         Ok(template)
@@ -92,6 +98,7 @@ impl Client {
         let mut jobs = self.known_jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = jobs.get_mut(&known_as(target, operation)) {
             known.shortest = Some(known.shortest.map_or(took, |shortest| shortest.min(took)));
+            known.runs += 1;
         }
     }
 
@@ -107,7 +114,8 @@ impl Client {
         let attempt = format!("looking at {operation} on {target}");
         let began = Instant::now();
         let deadline = began + limits.timeout;
-        let shortest = self.known_job(target, operation).and_then(|known| known.shortest);
+        let known = self.known_job(target, operation).filter(|known| known.runs % DOUBT != DOUBT - 1);
+        let shortest = known.and_then(|known| known.shortest);
         let mut looks = 0;
         while is_running(&job) {
             if Instant::now() >= deadline {
@@ -119,8 +127,10 @@ impl Client {
                     after: limits.timeout,
                 });
             }
-            // One look soon, for what fails at once; the next when the quickest so far was done; then again and again.
-            let expected = shortest.filter(|_| looks == 1).map(|shortest| shortest.saturating_sub(began.elapsed()));
+            // One look soon, for what fails at once, unless it is quick anyway; the next when the quickest so far was done; then again
+            // and again.
+            let expected = shortest.filter(|shortest| looks == u32::from(*shortest > QUICK));
+            let expected = expected.map(|shortest| shortest.saturating_sub(began.elapsed()));
             let pause = expected.unwrap_or_default().min(LONGEST_PAUSE).max(limits.interval);
             tokio::time::sleep_until((Instant::now() + pause).min(deadline)).await;
             let reply = self.call(&attempt, &path, Request::get).await?;

@@ -25,7 +25,7 @@ pub(crate) use atom::linked_id;
 pub use cluster::{Cluster, LogicalUnit, LogicalUnitSpec, Node, SharedStoragePool, Tier};
 pub use edit::Edit;
 pub use event::{Event, Events};
-pub use file::{FileKind, Source, Upload, Uploaded};
+pub use file::{Before, FileKind, Source, Upload, Uploaded};
 pub use job::{JobLimits, Parameter};
 pub use logical_partition::{LogicalPartition, LogicalPartitionSpec};
 pub(crate) use logical_partition::{partition_id, record, settled};

@@ -51,7 +51,7 @@ fn number(element: &Element, name: &str) -> f64 {
 }
 
 impl VolumeGroup {
-    fn read(entry: &Entry) -> Self {
+    pub(crate) fn read(entry: &Entry) -> Self {
         let object = &entry.object;
         let disks = object.child("VirtualDisks").into_iter().flat_map(|list| list.all("VirtualDisk"));
         let repository = object.at("MediaRepositories/VirtualMediaRepository");
@@ -82,8 +82,12 @@ impl VolumeGroup {
 impl Client {
     /// The volume groups of a VIOS.
     pub async fn volume_groups(&self, vios: &str) -> Result<Vec<VolumeGroup>, Error> {
-        let entries = self.feed(&Self::vios_path(vios).child("VolumeGroup")).await?;
-        Ok(entries.iter().map(VolumeGroup::read).collect())
+        Ok(self.volume_group_entries(vios).await?.iter().map(VolumeGroup::read).collect())
+    }
+
+    /// The same, as the console shows them.
+    pub(crate) async fn volume_group_entries(&self, vios: &str) -> Result<Vec<Entry>, Error> {
+        self.feed(&Self::vios_path(vios).child("VolumeGroup")).await
     }
 
     /// Makes a virtual disk. One of the same name is as good.
@@ -128,14 +132,25 @@ impl Client {
 
     /// Removes a medium from the repository. That there is none is as good.
     pub async fn delete_medium(&self, vios: &str, group: &str, name: &str) -> Result<VolumeGroup, Error> {
+        Ok(VolumeGroup::read(&self.delete_medium_from(vios, group, name, None).await?))
+    }
+
+    /// The same, beginning with what the group was when it was last seen.
+    pub(crate) async fn delete_medium_from(
+        &self,
+        vios: &str,
+        group: &str,
+        name: &str,
+        last: Option<Entry>,
+    ) -> Result<Entry, Error> {
         let path = Self::vios_path(vios).child("VolumeGroup").item(group);
-        self.edit_group(&path, |object| {
+        self.edit_from(&path, last, |object| {
             let repository =
                 object.child_mut("MediaRepositories").and_then(|list| list.child_mut("VirtualMediaRepository"));
             let media = repository.and_then(|repository| repository.child_mut("OpticalMedia"));
             let removed =
                 media.map_or(0, |list| list.remove(|medium| medium.text_at("MediaName").as_deref() == Some(name)));
-            if removed == 0 { Edit::Unchanged } else { Edit::Changed }
+            Ok(if removed == 0 { Edit::Unchanged } else { Edit::Changed })
         })
         .await
     }

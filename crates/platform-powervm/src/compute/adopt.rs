@@ -21,7 +21,7 @@ pub async fn adopt(host: &Arc<Host>, blueprint: &Blueprint, run: &Run) -> Result
     let mut steps = spawn::steps(host.name(), blueprint, "");
     for (number, disk) in blueprint.disks.iter().enumerate() {
         let (id, name) = (partition.id.clone(), partition.name.clone());
-        let spec = DiskSpec { partition: id, partition_name: name, number, disk: disk.clone() };
+        let spec = DiskSpec { partition: id, partition_name: name, number, disk: disk.clone(), seen: None };
         let device = spec.device(host).await.map_err(refused)?;
         let object = Object::Kept(Kept { device });
         let desired = serde_json::to_value(Desired { host: host.name().to_owned(), object }).unwrap_or_default();

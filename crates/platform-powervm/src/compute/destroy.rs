@@ -13,7 +13,7 @@ use super::{
     Processors, Run, Shape, Start,
     config_drive::{MediumSpec, Seen},
     disk::{DiskSpec, Pool, image_of, is_copy, left_images, units_of, virtual_disk_suffix},
-    network::{self, NicsSpec},
+    network,
     operation::{Kind, Operation},
     steps::{Binder, Desired, Mappings, Object, Running},
     volume,
@@ -60,11 +60,9 @@ impl Survey<'_> {
         let Some(entry) = self.host.partition(self.partition).await? else { return Ok(Vec::new()) };
         let partition = LogicalPartition::read(&entry);
         let mut steps = vec![self.itself(&partition)];
-        let (nics, mut storage, disks) = tokio::try_join!(
-            self.nics(&partition),
-            self.storage(&partition),
-            volume::all_mapped(self.host, self.partition)
-        )?;
+        // It also tells which VIOSes there are.
+        let disks = volume::all_mapped(self.host, self.partition).await?;
+        let (nics, mut storage) = tokio::try_join!(self.nics(&partition), self.storage(&partition))?;
         let mut running_needs = vec![self.id("partition"), self.id("mappings")];
         if let Some(nics) = nics {
             running_needs.push(nics.id.clone());
@@ -82,7 +80,7 @@ impl Survey<'_> {
         };
         steps.push(self.step("mappings", "mappings", "mappings", &partition, needs, Object::Mappings(mappings)));
         if partition.state != "not activated" {
-            let running = Running { partition: self.partition.clone(), start: Start::default() };
+            let running = Running { partition: self.partition.clone(), start: Start::default(), seen: true };
             steps.push(self.step("running", "power", "power", &partition, running_needs, Object::Running(running)));
         }
         Ok(steps)
@@ -107,11 +105,11 @@ impl Survey<'_> {
     }
 
     async fn nics(&self, partition: &LogicalPartition) -> Result<Option<StepSpec>, Error> {
-        let nics = network::found(self.host, self.partition).await?;
-        if nics.is_empty() {
+        let spec = network::found(self.host, self.partition).await?;
+        if spec.nics.is_empty() {
             return Ok(None);
         }
-        let object = Object::Nics(NicsSpec { partition: self.partition.clone(), nics });
+        let object = Object::Nics(spec);
         let needs = vec![self.id("partition")];
         Ok(Some(self.step("network-adapters", "network-adapters", "network adapters", partition, needs, object)))
     }
@@ -135,7 +133,7 @@ impl Survey<'_> {
                     let number = disk.name.get(1..3).and_then(|digits| digits.parse().ok()).unwrap_or_default();
                     let place = DiskPlace::VolumeGroup { vios: vios.name.clone(), group: group.name.clone() };
                     let disk = Disk { name: disk.name.clone(), gib: disk.capacity_gib, place, image: None };
-                    steps.push(self.disk(partition, number, disk));
+                    steps.push(self.disk(partition, number, disk, None));
                 }
             }
         }
@@ -160,20 +158,26 @@ impl Survey<'_> {
                 // A copy that nobody else uses goes with it.
                 let image = image_of(unit, &units).map(|image| image.name.as_str()).filter(|name| is_copy(name));
                 let (name, gib, image) = ((*name).to_owned(), unit.capacity_gib, image.map(copy));
-                steps.push(self.disk(partition, 0, Disk { name, gib, place: place.clone(), image }));
+                steps.push(self.disk(partition, 0, Disk { name, gib, place: place.clone(), image }, Some(&unit.id)));
             }
             for name in left_images(self.partition, &units, !disks.is_empty()) {
                 // Of a disk that there is no more, or not yet.
                 let image = Some(copy(&name));
-                steps.push(self.disk(partition, 0, Disk { name, gib: 0.0, place: place.clone(), image }));
+                steps.push(self.disk(partition, 0, Disk { name, gib: 0.0, place: place.clone(), image }, None));
             }
         }
         Ok(steps)
     }
 
-    fn disk(&self, partition: &LogicalPartition, number: usize, disk: Disk) -> StepSpec {
+    fn disk(&self, partition: &LogicalPartition, number: usize, disk: Disk, seen: Option<&str>) -> StepSpec {
         let (id, title) = (format!("disk/{}", disk.name), format!("disk {}", disk.name));
-        let spec = DiskSpec { partition: self.partition.clone(), partition_name: partition.name.clone(), number, disk };
+        let spec = DiskSpec {
+            partition: self.partition.clone(),
+            partition_name: partition.name.clone(),
+            number,
+            disk,
+            seen: seen.map(str::to_owned),
+        };
         self.step(&id, "disk", &title, partition, vec![self.id("partition")], Object::Disk(spec))
     }
 

@@ -7,9 +7,18 @@ use std::time::Duration;
 use landfall_platform::ErrorClass;
 use tokio::sync::Semaphore;
 
-use super::{Error, PartitionId, disk::Pool, mapping::Queue, media_repository::Repository, recent::Recent};
+use super::{
+    Error, PartitionId,
+    disk::Pool,
+    fresh::Fresh,
+    groups::Groups,
+    mapping::{LastRead, Queue},
+    media_repository::Repository,
+    recent::Recent,
+    shared::Shared,
+};
 use crate::Client;
-use crate::client::{Entry, JobLimits, ManagedSystem, Path, VirtualIoServer, VirtualSwitch};
+use crate::client::{Entry, JobLimits, LogicalUnit, ManagedSystem, Path, VirtualIoServer, VirtualSwitch};
 
 /// Files that a console takes at once.
 const UPLOADS: usize = 3;
@@ -30,9 +39,18 @@ pub struct Host {
     management: tokio::sync::OnceCell<Path>,
     active: Recent<Vec<Vios>>,
     pub(super) pools: Recent<Vec<Pool>>,
-    pub(super) switches: Recent<VirtualSwitch>,
+    pub(super) switches: Recent<Vec<VirtualSwitch>>,
     pub(super) repositories: Recent<Repository>,
+    pub(super) fresh: Fresh,
+    pub(super) units: Shared<Vec<LogicalUnit>>,
+    pub(super) mappings: Shared<Vec<Entry>>,
+    pub(super) last_read: Mutex<Option<LastRead>>,
+    pub(super) bridges: Shared<Vec<Entry>>,
+    /// Files that are being uploaded, or were when somebody was cut off.
+    notes: Shared<Vec<String>>,
+    pub(super) groups: Groups,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,
+    images: Mutex<BTreeMap<String, Arc<tokio::sync::RwLock<()>>>>,
     names: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
@@ -71,7 +89,15 @@ impl Host {
             pools: Recent::new(STAYS_FOR),
             switches: Recent::new(STAYS_FOR),
             repositories: Recent::new(STAYS_FOR),
+            fresh: Fresh::default(),
+            units: Shared::default(),
+            mappings: Shared::default(),
+            last_read: Mutex::default(),
+            bridges: Shared::default(),
+            notes: Shared::default(),
+            groups: Groups::default(),
             queues: Mutex::default(),
+            images: Mutex::default(),
             names: Mutex::default(),
         })
     }
@@ -103,6 +129,17 @@ impl Host {
 
     async fn active_vioses(&self) -> Result<Vec<Vios>, Error> {
         let all = self.client.vioses(&[]).await.map_err(|error| self.failed("reading the VIOSes", error))?;
+        self.active_of(&all)
+    }
+
+    /// Takes note of which VIOSes run, for who has read them for another purpose.
+    pub(super) async fn learn_vioses(&self, all: &[VirtualIoServer]) {
+        if let Ok(active) = self.active_of(all) {
+            self.active.learn("", &active).await;
+        }
+    }
+
+    fn active_of(&self, all: &[VirtualIoServer]) -> Result<Vec<Vios>, Error> {
         let mut active: Vec<Vios> = all.iter().filter(|vios| is_active(vios)).map(Vios::of).collect();
         active.sort_by_key(|vios| vios.number);
         if active.is_empty() {
@@ -141,8 +178,11 @@ impl Host {
 
     /// Whether there are notes of uploads of a file.
     pub(super) async fn has_uploads(&self, name: &str) -> Result<bool, Error> {
-        let found = self.client.has_uploads_of(name).await;
-        found.map_err(|error| self.failed(format!("looking for notes of uploads of {name}"), error))
+        let read = async {
+            let uploads = self.client.uploads().await;
+            uploads.map_err(|error| self.failed("reading the notes of uploads", error))
+        };
+        Ok(self.notes.read("", read).await?.iter().any(|known| known == name))
     }
 
     /// Deletes the notes that the console keeps of uploads of a file that were cut off: it has room for few.
@@ -183,6 +223,12 @@ impl Host {
     pub(super) fn queue(&self, vios: &str) -> Arc<Queue> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.entry(vios.to_uppercase()).or_default().clone()
+    }
+
+    /// Who clones an image, with others, and who makes or deletes it, alone.
+    pub(super) fn image(&self, name: &str) -> Arc<tokio::sync::RwLock<()>> {
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        images.entry(name.to_owned()).or_default().clone()
     }
 
     /// What only one operation of this program may do at a time, by name.

@@ -1,7 +1,6 @@
 //! Media repositories: where optical media are kept.
 
 use super::{Error, Host};
-use crate::client::VolumeGroup;
 
 /// The group in which a repository is made if there is none, and how large it is made.
 const GROUP: &str = "rootvg";
@@ -65,10 +64,5 @@ impl Host {
         let made = self.client().create_repository(&place.vios, &place.group, NAME, SIZE_GIB).await;
         made.map_err(|error| self.failed("making a media repository", error))?;
         Ok(place)
-    }
-
-    pub(super) async fn volume_groups(&self, vios: &str) -> Result<Vec<VolumeGroup>, Error> {
-        let groups = self.client().volume_groups(vios).await;
-        groups.map_err(|error| self.failed("reading the volume groups of a VIOS", error))
     }
 }

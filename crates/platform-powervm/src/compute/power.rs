@@ -1,5 +1,6 @@
 //! Switching partitions on and off, politely first.
 
+use landfall_platform::ErrorClass;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Host, PartitionId};
@@ -124,9 +125,17 @@ async fn started(host: &Host, id: &PartitionId) -> Result<(), Error> {
 /// Switches a partition off at once. That it is off, or not there, is as good.
 pub(super) async fn unplug(host: &Host, id: &PartitionId) -> Result<(), Error> {
     match host.client().partition_state(id.as_str()).await {
-        Ok(Some(state)) if state != "not activated" => off(host, id, &[Way::Plug], false).await,
+        Ok(Some(state)) if state != "not activated" => pull(host, id).await,
         Ok(_) => Ok(()),
         Err(error) => Err(host.failed(format!("reading the state of partition {id}"), error)),
+    }
+}
+
+/// The same, of one that is on as far as anybody knows.
+pub(super) async fn pull(host: &Host, id: &PartitionId) -> Result<(), Error> {
+    match off(host, id, &[Way::Plug], false).await {
+        Err(error) if error.class() == ErrorClass::NotFound => Ok(()),
+        outcome => outcome,
     }
 }
 

@@ -103,7 +103,7 @@ fn steps(
         steps.push(step(&id, "disk", title, vec!["shape".into()], Object::Growth(growth.clone())));
     }
     if ran {
-        let running = Object::Running(Running { partition: id.clone(), start: Start::default() });
+        let running = Object::Running(Running { partition: id.clone(), start: Start::default(), seen: false });
         steps.push(step("running", "power", format!("power of partition {name}"), needs, running));
     }
     steps

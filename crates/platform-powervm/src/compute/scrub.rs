@@ -61,7 +61,7 @@ impl Host {
         for group in self.volume_groups(vios).await? {
             match storage {
                 Storage::OpticalMedium(name) if group.media.is_some() => {
-                    self.client().delete_medium(vios, &group.id, name).await.map_err(failed)?;
+                    self.delete_medium(vios, &group.id, name).await?;
                 }
                 Storage::VirtualDisk(name) if group.disks.iter().any(|disk| disk.name == *name) => {
                     self.client().delete_disk(vios, &group.id, name).await.map_err(failed)?;

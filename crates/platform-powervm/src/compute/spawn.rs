@@ -68,6 +68,7 @@ impl Planner<'_> {
                 partition_name: blueprint.partition.name.clone(),
                 number,
                 disk: disk.clone(),
+                seen: None,
             };
             let (id, title) = (self.id(&format!("disk/{}", disk.name)), format!("disk {}", disk.name));
             let timeout = if disk.image.is_some() { IMAGE_TIMEOUT } else { TIMEOUT };
@@ -97,7 +98,8 @@ impl Planner<'_> {
             running_needs.push(self.id("load-source"));
         }
         if blueprint.power_on {
-            let object = Object::Running(Running { partition: self.partition_id().clone(), start: self.start() });
+            let object =
+                Object::Running(Running { partition: self.partition_id().clone(), start: self.start(), seen: false });
             steps.push(self.step(self.id("running"), "power", "power", running_needs, object));
         }
         steps
@@ -110,7 +112,7 @@ impl Planner<'_> {
 
     fn nics(&self) -> StepSpec {
         let nics = self.blueprint.nics.clone();
-        let object = Object::Nics(NicsSpec { partition: self.partition_id().clone(), nics });
+        let object = Object::Nics(NicsSpec::of(self.partition_id(), nics));
         let (id, title) = (self.id("network-adapters"), "network adapters");
         self.step(id, "network-adapters", title, vec![self.id("partition")], object)
     }

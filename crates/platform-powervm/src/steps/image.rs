@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Client, Error,
-    client::{FileKind, LogicalUnit, LogicalUnitSpec, Source, Tier, Upload},
+    client::{Before, FileKind, LogicalUnit, LogicalUnitSpec, Source, Tier, Upload},
     site::{Member, Site},
 };
 
@@ -117,7 +117,7 @@ impl ImageStep {
         let vios = member.host().await?.vioses().await.map_err(|error| Error::Compute(Box::new(error)))?.swap_remove(0);
         progress(format!("uploading {} MiB", bytes >> 20));
         let kind = FileKind::DiskImage { device: unit.device };
-        let upload = Upload { name: &self.desired.name, kind, vios: &vios.id };
+        let upload = Upload { name: &self.desired.name, kind, vios: &vios.id, before: Before::Unknown };
         member.client.upload(&upload, Source::File(file), |_, _| ()).await.map(drop)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landfall_platform_powervm::client::{FileKind, Source, Upload};
+use landfall_platform_powervm::client::{Before, FileKind, Source, Upload};
 
 use crate::scene::Scene;
 
@@ -16,7 +16,7 @@ async fn a_medium_is_uploaded_with_progress_and_leaves_no_note() {
     std::fs::write(&path, vec![7; 3_000_000]).unwrap();
     let seen = Arc::new(AtomicU64::new(0));
     let told = seen.clone();
-    let upload = Upload { name: "cfg.iso", kind: FileKind::Medium, vios: &vios };
+    let upload = Upload { name: "cfg.iso", kind: FileKind::Medium, vios: &vios, before: Before::Unknown };
     let uploaded = client
         .upload(&upload, Source::File(&path), move |sent, total| {
             assert_eq!(total, 3_000_000);
@@ -46,7 +46,7 @@ async fn what_was_left_by_an_attempt_that_broke_off_is_cleaned_up() {
     std::fs::write(&path, b"small").unwrap();
     scene.fault("PUT /rest/api/web/File/contents/* nth=1 reset");
     scene.fault("DELETE /rest/api/web/File/* nth=1 status=503 body=platform");
-    let upload = Upload { name: "cfg.iso", kind: FileKind::Medium, vios: &vios };
+    let upload = Upload { name: "cfg.iso", kind: FileKind::Medium, vios: &vios, before: Before::Unknown };
     client.upload(&upload, Source::File(&path), |_, _| {}).await.unwrap_err();
     client.upload(&upload, Source::File(&path), |_, _| {}).await.unwrap();
     assert_eq!(scene.count("DELETE /rest/api/web/File/{id}"), 3, "the failed one, the old note, the new note");
@@ -56,7 +56,7 @@ async fn what_was_left_by_an_attempt_that_broke_off_is_cleaned_up() {
 async fn a_file_that_is_not_there_is_named() {
     let scene = Scene::new().await;
     let client = scene.client();
-    let upload = Upload { name: "a", kind: FileKind::Medium, vios: "x" };
+    let upload = Upload { name: "a", kind: FileKind::Medium, vios: "x", before: Before::Unknown };
     let error =
         client.upload(&upload, Source::File(&scene.home.path().join("nothing.iso")), |_, _| {}).await.unwrap_err();
     assert!(error.to_string().contains("nothing.iso"), "{error}");

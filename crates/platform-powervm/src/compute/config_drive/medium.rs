@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::client::{FileKind, Source, Storage, Upload};
-use crate::compute::{Backing, Error, Host, PartitionId, mapping::Change};
+use crate::client::{Before, FileKind, Source, Storage, Upload};
+use crate::compute::{Backing, Error, Host, PartitionId, fresh::Part, mapping::Change, media_repository::Repository};
 
 /// The medium of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,34 +38,51 @@ impl MediumSpec {
 
 /// Puts the medium into a repository. One that is mapped is the one that is wanted; another may be half of one, and is replaced.
 pub(in crate::compute) async fn ensure(host: &Arc<Host>, spec: &MediumSpec, image: Vec<u8>) -> Result<Backing, Error> {
-    let name = spec.name();
-    let repository = host.repository(Some(&name)).await?;
+    let (name, image) = (spec.name(), Bytes::from(image));
     let storage = Storage::OpticalMedium(name.clone());
-    let backing = Backing { vios: repository.vios.clone(), storage: storage.clone(), tag: None };
+    let backing = |vios: &str| Backing { vios: vios.to_owned(), storage: storage.clone(), tag: None };
+    // Of a partition that was just made there is none, as a rule: if there is one all the same, the console refuses another.
+    if host.fresh.begin(&spec.partition, Part::Medium)
+        && let Some(repository) = host.repositories.known("").await
+        && upload(host, &repository, &name, &image, Before::Nothing).await.is_ok()
+    {
+        return Ok(backing(&repository.vios));
+    }
+    let repository = host.repository(Some(&name)).await?;
     if repository.holds {
         if host.maps(&repository.vios, &storage).await? {
-            return Ok(backing);
+            return Ok(backing(&repository.vios));
         }
-        delete(host, &repository.vios, &repository.group, &name).await?;
+        host.delete_medium(&repository.vios, &repository.group, &name).await?;
     }
-    let upload = Upload { name: &name, kind: FileKind::Medium, vios: &repository.vios };
-    let _place = host.uploads.acquire().await;
-    let sent = host.client().upload(&upload, Source::Bytes(Bytes::from(image)), |_, _| ()).await;
+    let sent = upload(host, &repository, &name, &image, Before::Unknown).await;
     sent.map_err(|error| host.failed(format!("uploading config drive {name}"), error))?;
-    Ok(backing)
+    Ok(backing(&repository.vios))
+}
+
+async fn upload(
+    host: &Host,
+    repository: &Repository,
+    name: &str,
+    image: &Bytes,
+    before: Before,
+) -> Result<(), crate::Error> {
+    let upload = Upload { name, kind: FileKind::Medium, vios: &repository.vios, before };
+    let _place = host.uploads.acquire().await;
+    host.client().upload(&upload, Source::Bytes(image.clone()), |_, _| ()).await.map(drop)
 }
 
 /// Removes the medium from whichever repository it is in.
 pub(in crate::compute) async fn remove(host: &Host, spec: &MediumSpec) -> Result<(), Error> {
     let name = spec.name();
     if let Some(Seen { vios, group }) = &spec.seen {
-        return delete(host, vios, group, &name).await;
+        return host.delete_medium(vios, group, &name).await;
     }
     host.forget_uploads(&name).await?;
     for vios in host.vioses().await? {
         for group in host.volume_groups(&vios.id).await? {
             if group.media.as_ref().is_some_and(|media| media.iter().any(|medium| medium.name == name)) {
-                delete(host, &vios.id, &group.id, &name).await?;
+                host.delete_medium(&vios.id, &group.id, &name).await?;
             }
         }
     }
@@ -80,12 +97,4 @@ pub async fn eject_config_drive(host: &Host, id: &PartitionId) -> Result<(), Err
     host.change(vioses.into_iter().map(|vios| (vios.id, vec![change.clone()])).collect()).await?;
     // By its name, for somebody may have been cut off who had taken it out.
     remove(host, &spec).await
-}
-
-async fn delete(host: &Host, vios: &str, group: &str, name: &str) -> Result<(), Error> {
-    // A group is changed as a whole: of many who do so at once, one gets through, and the others begin again.
-    let turn = host.turn(&format!("volume group {group}"));
-    let _turn = turn.lock().await;
-    let deleted = host.client().delete_medium(vios, group, name).await;
-    deleted.map(drop).map_err(|error| host.failed(format!("deleting medium {name}"), error))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use landfall_platform::Progress;
 
 use super::pool::Pool;
-use crate::client::{FileKind, LogicalUnit, LogicalUnitSpec, Source, Upload};
+use crate::client::{Before, FileKind, LogicalUnit, LogicalUnitSpec, Source, Upload};
 use crate::compute::{Error, Host, Image, PartitionId};
 
 const MARKER_GIB: f64 = 0.001;
@@ -29,16 +29,8 @@ impl<'a> ImageCache<'a> {
         Self { host, pool, partition }
     }
 
-    /// The image, uploaded if nobody has done so; only one of this program may be here at a time. `units` are those of the pool as they were a moment ago.
-    pub(super) async fn ensure(
-        &self,
-        image: &Image,
-        units: Vec<LogicalUnit>,
-        progress: Progress<'_>,
-    ) -> Result<LogicalUnit, Error> {
-        if let Some(unit) = complete(&units, &image.name) {
-            return Ok(unit.clone());
-        }
+    /// The image, uploaded if nobody has done so; only one of this program may be here at a time.
+    pub(super) async fn ensure(&self, image: &Image, progress: Progress<'_>) -> Result<LogicalUnit, Error> {
         let mine = self.marker(&image.name);
         loop {
             let units = self.pool.units(self.host).await?;
@@ -80,7 +72,7 @@ impl<'a> ImageCache<'a> {
         {
             let _place = self.host.uploads.acquire().await;
             let kind = FileKind::DiskImage { device: unit.device.clone() };
-            let upload = Upload { name: &image.name, kind, vios: &vios.id };
+            let upload = Upload { name: &image.name, kind, vios: &vios.id, before: Before::Unknown };
             client.upload(&upload, Source::File(&image.file), |_, _| ()).await.map_err(failed)?;
         }
         self.withdraw(&image.name, units).await?;
@@ -166,7 +158,7 @@ pub(in crate::compute) fn is_copy(name: &str) -> bool {
 }
 
 /// The image, if it is there and nobody is at work on it.
-fn complete<'a>(units: &'a [LogicalUnit], name: &str) -> Option<&'a LogicalUnit> {
+pub(super) fn complete<'a>(units: &'a [LogicalUnit], name: &str) -> Option<&'a LogicalUnit> {
     units.iter().find(|unit| unit.name == name).filter(|_| markers(units, name).is_empty())
 }
 

@@ -23,6 +23,9 @@ pub(super) struct DiskSpec {
     /// Its place in the list of the partition's disks.
     pub(super) number: usize,
     pub(super) disk: Disk,
+    /// The id by which it was seen in a pool.
+    #[serde(default)]
+    pub(super) seen: Option<String>,
 }
 
 /// Makes the disk, with its image on it. What shows it, and where.

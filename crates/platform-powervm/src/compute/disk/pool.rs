@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use landfall_platform::Progress;
 
-use super::{DiskSpec, image_cache::ImageCache};
+use super::{
+    DiskSpec,
+    image_cache::{ImageCache, complete},
+};
 use crate::client::{LogicalUnit, LogicalUnitSpec, Storage};
 use crate::compute::{Backing, DiskPlace, Error, Host, PartitionId};
 
@@ -109,8 +112,11 @@ impl Pool {
     }
 
     pub(in crate::compute) async fn units(&self, host: &Host) -> Result<Vec<LogicalUnit>, Error> {
-        let units = host.client().logical_units(&self.tier).await;
-        units.map_err(|error| host.failed("reading the logical units", error))
+        let read = async {
+            let units = host.client().logical_units(&self.tier).await;
+            units.map_err(|error| host.failed("reading the logical units", error))
+        };
+        host.units.read(&self.tier, read).await
     }
 
     /// Makes the disk, a clone of its image if it has one.
@@ -120,20 +126,7 @@ impl Pool {
         spec: &DiskSpec,
         progress: Progress<'_>,
     ) -> Result<Vec<Backing>, Error> {
-        let name = spec.unit();
-        // Within this program one uploads an image and the others wait; and nobody deletes it before it is cloned.
-        let turn = spec.disk.image.as_ref().map(|image| host.turn(&format!("image {}", image.name)));
-        let turn = match &turn {
-            Some(turn) => Some(turn.lock().await),
-            None => None,
-        };
-        let units = self.units(host).await?;
-        let known = units.iter().find(|unit| unit.name == name).map(|unit| unit.device.clone());
-        let device = match known {
-            Some(device) => device,
-            None => self.make(host, spec, units, progress).await?,
-        };
-        drop(turn);
+        let device = self.find_or_make(host, spec, progress).await?;
         let shown = host.vioses().await?;
         let shown = shown.into_iter().filter(|vios| self.vioses.iter().any(|id| id.eq_ignore_ascii_case(&vios.id)));
         let backing = |vios: String| Backing { vios, storage: Storage::LogicalUnit(device.clone()), tag: None };
@@ -145,25 +138,42 @@ impl Pool {
         Ok(backings)
     }
 
-    /// Makes the unit; its device id.
-    async fn make(
-        &self,
-        host: &Arc<Host>,
-        spec: &DiskSpec,
-        units: Vec<LogicalUnit>,
-        progress: Progress<'_>,
-    ) -> Result<String, Error> {
-        let image = match &spec.disk.image {
-            Some(image) => Some(ImageCache::new(host, self, &spec.partition).ensure(image, units, progress).await?),
-            None => None,
+    /// The device id of the unit, which is made if it is not there.
+    async fn find_or_make(&self, host: &Arc<Host>, spec: &DiskSpec, progress: Progress<'_>) -> Result<String, Error> {
+        let name = spec.unit();
+        let known = |units: &[LogicalUnit]| units.iter().find(|unit| unit.name == name).map(|unit| unit.device.clone());
+        let Some(image) = &spec.disk.image else {
+            return match known(&self.units(host).await?) {
+                Some(device) => Ok(device),
+                None => self.make(host, spec, None).await,
+            };
         };
-        let gib = image.as_ref().map_or(spec.disk.gib, |image| spec.disk.gib.max(image.capacity_gib));
-        let clone_of = image.as_ref().map(|image| image.device.as_str());
+        // Within this program one uploads an image and the others wait; and nobody deletes it before it is cloned.
+        let lock = host.image(&image.name);
+        {
+            let _together = lock.read().await;
+            let units = self.units(host).await?;
+            if let Some(device) = known(&units) {
+                return Ok(device);
+            }
+            if let Some(complete) = complete(&units, &image.name) {
+                return self.make(host, spec, Some(complete)).await;
+            }
+        }
+        let _alone = lock.write().await;
+        let image = ImageCache::new(host, self, &spec.partition).ensure(image, progress).await?;
+        self.make(host, spec, Some(&image)).await
+    }
+
+    /// Makes the unit; its device id.
+    async fn make(&self, host: &Host, spec: &DiskSpec, image: Option<&LogicalUnit>) -> Result<String, Error> {
+        let gib = image.map_or(spec.disk.gib, |image| spec.disk.gib.max(image.capacity_gib));
+        let clone_of = image.map(|image| image.device.as_str());
         let name = spec.unit();
         let unit = LogicalUnitSpec { name: &name, gib, is_image: false, clone_of };
         match host.client().create_logical_unit(&self.tier, &unit).await {
             Ok(made) => Ok(made.device),
-            Err(error) => Err(self.not_made(host, &name, image.as_ref(), error).await),
+            Err(error) => Err(self.not_made(host, &name, image, error).await),
         }
     }
 
@@ -181,9 +191,13 @@ impl Pool {
 
     pub(super) async fn remove(&self, host: &Arc<Host>, spec: &DiskSpec) -> Result<(), Error> {
         let name = spec.unit();
-        let turn = spec.disk.image.as_ref().map(|image| host.turn(&format!("image {}", image.name)));
-        let _turn = match &turn {
-            Some(turn) => Some(turn.lock().await),
+        let failed = |error| host.failed(format!("deleting logical unit {name}"), error);
+        if let (Some(id), None) = (&spec.seen, &spec.disk.image) {
+            return host.client().delete_logical_unit(&self.tier, id).await.map_err(failed);
+        }
+        let turn = spec.disk.image.as_ref().map(|image| host.image(&image.name));
+        let _alone = match &turn {
+            Some(turn) => Some(turn.write().await),
             None => None,
         };
         let units = self.units(host).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use landfall_platform::Progress;
 
 use super::DiskSpec;
-use crate::client::{FileKind, Source, Storage, Upload, VolumeGroup};
+use crate::client::{Before, FileKind, Source, Storage, Upload, VolumeGroup};
 use crate::compute::{Backing, Error, Host, PartitionId, Vios};
 
 /// How the names of a partition's disks end: names have 15 characters.
@@ -49,7 +49,8 @@ pub(super) async fn ensure(
     if let Some(image) = &spec.disk.image {
         progress(format!("writes image {} to {name}", image.name));
         let _place = host.uploads.acquire().await;
-        let upload = Upload { name: &name, kind: FileKind::DiskImage { device }, vios: &vios.id };
+        let kind = FileKind::DiskImage { device };
+        let upload = Upload { name: &name, kind, vios: &vios.id, before: Before::Unknown };
         client.upload(&upload, Source::File(&image.file), |_, _| ()).await.map_err(failed)?;
     }
     Ok(vec![backing])

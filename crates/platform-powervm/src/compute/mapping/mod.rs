@@ -13,11 +13,23 @@ pub(super) use change::Change;
 pub(super) use queue::{Applied, Queue};
 
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 
 use super::{Error, Host, PartitionId};
 use crate::client::{Entry, Group, Path, Storage, VirtualIoServer};
+
+/// How long one operation may believe what it was told at its beginning.
+const MOMENT: Duration = Duration::from_secs(30);
+
+/// When all VIOSes were last read, and which there were.
+#[derive(Clone, Debug)]
+pub(super) struct LastRead {
+    began: Instant,
+    vioses: Vec<String>,
+}
 
 impl Host {
     /// Makes changes on VIOSes, by their ids: one update for each VIOS, side by side.
@@ -34,15 +46,39 @@ impl Host {
         join_all(updates).await.into_iter().collect()
     }
 
-    /// All that VIOSes map. The next change of one that takes everything from a partition need not read it again.
+    /// All that VIOSes map. The next change of one need not read it again.
     pub(super) async fn read_mappings(&self) -> Result<Vec<Entry>, Error> {
-        let feed = Path::feed("VirtualIOServer").with(&queue::ALL);
-        let vioses = self.client().feed(&feed).await;
+        self.mappings.read("all", self.read_mappings_with(&queue::ALL)).await
+    }
+
+    /// The disks and media that VIOSes map.
+    pub(super) async fn read_scsi_mappings(&self) -> Result<Vec<Entry>, Error> {
+        self.mappings.read("scsi", self.read_mappings_with(&queue::ALL[..1])).await
+    }
+
+    async fn read_mappings_with(&self, groups: &[Group]) -> Result<Vec<Entry>, Error> {
+        let began = Instant::now();
+        let vioses = self.client().feed(&Path::feed("VirtualIOServer").with(groups)).await;
         let vioses = vioses.map_err(|error| self.failed("reading what VIOSes map", error))?;
         for vios in &vioses {
-            self.queue(&vios.id).learn(vios);
+            self.queue(&vios.id).learn(vios, groups, began);
         }
+        let read = LastRead { began, vioses: vioses.iter().map(|vios| vios.id.clone()).collect() };
+        *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+        self.learn_vioses(&vioses.iter().map(VirtualIoServer::read).collect::<Vec<_>>()).await;
         Ok(vioses)
+    }
+
+    /// The disks and media that VIOSes map, as the console has told when they were read a moment ago, or changed since.
+    pub(super) async fn recent_scsi_mappings(&self) -> Result<Vec<Entry>, Error> {
+        let read = self.last_read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let recent = read.filter(|read| read.began.elapsed() < MOMENT).and_then(|read| {
+            read.vioses.iter().map(|vios| self.queue(vios).since(read.began)).collect::<Option<Vec<Entry>>>()
+        });
+        match recent {
+            Some(recent) => Ok(recent),
+            None => self.read_scsi_mappings().await,
+        }
     }
 
     /// Whether a VIOS shows something to anybody.

@@ -1,6 +1,7 @@
 //! Updates of one VIOS: one at a time, each with all changes that have come meanwhile.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use landfall_platform::ErrorClass;
 use tokio::sync::oneshot;
@@ -37,12 +38,21 @@ struct Submission {
     outcome: oneshot::Sender<Outcome>,
 }
 
+/// A VIOS as it was when the console last told.
+#[derive(Debug)]
+struct Last {
+    /// The path that it was read by.
+    path: Path,
+    entry: Entry,
+    /// When the console was asked, or had changed it.
+    since: Instant,
+}
+
 /// The changes of a VIOS that wait for the update that is under way.
 #[derive(Debug, Default)]
 pub(in crate::compute) struct Queue {
     waiting: Mutex<Vec<Submission>>,
-    /// The VIOS as it was after the last update, with the path that it was read by.
-    last: Mutex<Option<(Path, Entry)>>,
+    last: Mutex<Option<Last>>,
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -72,14 +82,20 @@ impl Queue {
         }
     }
 
-    /// Takes note of how the VIOS is, unless it is known from an update, which is newer as a rule. If it is another when it is changed,
-    /// the console says so.
-    pub(super) fn learn(&self, vios: &Entry) {
-        let path = Path::entry("VirtualIOServer", &vios.id).with(&ALL);
+    /// Takes note of how the VIOS was when the console was asked, unless it was changed since. If it is another when it is changed, the
+    /// console says so.
+    pub(super) fn learn(&self, vios: &Entry, groups: &[Group], since: Instant) {
+        let path = Path::entry("VirtualIOServer", &vios.id).with(groups);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.as_ref().is_none_or(|(known, _)| *known != path) {
-            *last = Some((path, vios.clone()));
+        if last.as_ref().is_none_or(|known| known.path != path || known.since < since) {
+            *last = Some(Last { path, entry: vios.clone(), since });
         }
+    }
+
+    /// How the VIOS was at a time, or later, if it is known.
+    pub(super) fn since(&self, time: Instant) -> Option<Entry> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|last| last.since >= time).map(|last| last.entry.clone())
     }
 
     /// Makes the changes of some submissions in one update. If the console refuses that, it is asked one submission at a time, so that
@@ -130,9 +146,10 @@ impl Queue {
             Ok(outcome)
         };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let last = last.filter(|(known, _)| *known == path).map(|(_, entry)| entry);
+        let last = last.filter(|last| last.path == path).map(|last| last.entry);
         let entry = client.edit_from(&path, last, edit).await?;
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((path, entry.clone()));
+        let last = Last { path, entry: entry.clone(), since: Instant::now() };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
         let entry = Arc::new(entry);
         Ok(released.into_iter().map(|released| Applied { vios: Arc::clone(&entry), released }).collect())
     }

@@ -141,7 +141,7 @@ fn steps(source: &Host, target: &Host, blueprint: &Blueprint, shown: Vec<Backing
     ];
     let mut needs: Vec<StepId> = vec!["partition".into()];
     if !blueprint.nics.is_empty() {
-        let nics = Object::Nics(NicsSpec { partition: id.clone(), nics: blueprint.nics.clone() });
+        let nics = Object::Nics(NicsSpec::of(id, blueprint.nics.clone()));
         steps.push(step(
             target,
             "network-adapters",
@@ -183,7 +183,7 @@ fn steps(source: &Host, target: &Host, blueprint: &Blueprint, shown: Vec<Backing
     steps.push(step(target, "mappings", "mappings", "mappings", &mapping_needs, mappings));
     needs.push("mappings".into());
     if ran {
-        let running = Object::Running(Running { partition: id.clone(), start: Start::default() });
+        let running = Object::Running(Running { partition: id.clone(), start: Start::default(), seen: false });
         steps.push(step(target, "running", "power", "power", &needs, running));
     }
     steps

@@ -55,7 +55,7 @@ pub async fn await_arrival(
         let title = format!("volume {} on {}", volume.id, target.name());
         steps.push(step(target, format!("volume/{}", volume.id).as_str(), "volume", title, object));
     }
-    let object = Object::Links(NicsSpec { partition: id.clone(), nics: nics.to_vec() });
+    let object = Object::Links(NicsSpec::of(id, nics.to_vec()));
     steps.push(step(target, LINKS, "network-adapters", format!("networks on {}", target.name()), object));
     let binder = Binder::new([Arc::clone(target)]);
     let operation = Operation { kind: Kind::Arrival, what, partition: id, run };
@@ -80,7 +80,7 @@ pub async fn depart(
     let entry = checks::departure(source, id).await.map_err(refused)?;
     checks::fits(source, &entry, id, destination).map_err(refused)?;
     let disks = volume::all_mapped(source, id).await.map_err(refused)?;
-    let nics = network::found(source, id).await.map_err(refused)?;
+    let nics = network::found(source, id).await.map_err(refused)?.nics;
     let moved = Move {
         partition: id.clone(),
         target: destination.name.clone(),
@@ -97,7 +97,7 @@ pub async fn depart(
         return Err(error);
     }
     // It runs on the other server now, whatever becomes of the rest.
-    let links = NicsSpec { partition: id.clone(), nics };
+    let links = NicsSpec::of(id, nics);
     let _left = network::remove(source, &links).await;
     let _known = join_all(disks.iter().map(|disk| volume::forget(source, disk))).await;
     Ok(())

@@ -1,12 +1,14 @@
 //! Virtual Ethernet adapters: those of partitions, and trunks of the management partition.
 
+use serde::{Deserialize, Serialize};
+
 use crate::client::{Path, UOM, VirtualSwitch};
 use crate::compute::{Error, Host, Mac};
 use crate::xml::Element;
 
 /// An adapter as it is.
-#[derive(Clone, Debug)]
-pub(super) struct Adapter {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::compute) struct Adapter {
     pub(super) id: String,
     pub(super) mac: String,
     pub(super) vlan: u16,

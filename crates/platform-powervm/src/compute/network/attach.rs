@@ -38,7 +38,7 @@ pub async fn detach_nic(host: &Arc<Host>, partition: &PartitionId, mac: &Mac, ru
 }
 
 fn step(host: &Host, partition: &PartitionId, nic: &Nic) -> StepSpec {
-    let object = Object::Nics(NicsSpec { partition: partition.clone(), nics: vec![nic.clone()] });
+    let object = Object::Nics(NicsSpec::of(partition, vec![nic.clone()]));
     let (id, title) = (format!("network-adapter/{}", nic.mac), format!("network adapter {}", nic.mac));
     Desired { host: host.name().to_owned(), object }.step(id.as_str(), "network-adapters", title, Vec::new(), TIMEOUT)
 }
@@ -53,8 +53,8 @@ struct Plugged {
 #[async_trait]
 impl Discover for Plugged {
     async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
-        let nics = found(&self.host, &self.partition).await?;
-        let own = nics.iter().find(|nic| nic.mac == self.mac);
+        let spec = found(&self.host, &self.partition).await?;
+        let own = spec.nics.iter().find(|nic| nic.mac == self.mac);
         Ok(own.map(|nic| step(&self.host, &self.partition, nic)).into_iter().collect())
     }
 }

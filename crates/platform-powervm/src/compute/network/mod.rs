@@ -13,7 +13,8 @@ use std::sync::Arc;
 use landfall_platform::ErrorClass;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Host, Mac, Network, Nic, PartitionId};
+use super::{Error, Host, Mac, Network, Nic, PartitionId, fresh::Part};
+use adapter::Adapter;
 
 pub use attach::{attach_nic, detach_nic};
 
@@ -22,11 +23,24 @@ pub use attach::{attach_nic, detach_nic};
 pub(super) struct NicsSpec {
     pub(super) partition: PartitionId,
     pub(super) nics: Vec<Nic>,
+    /// All virtual Ethernet adapters of the partition, if somebody has looked who removes it as a whole.
+    #[serde(default)]
+    pub(super) seen: Option<Vec<Adapter>>,
+}
+
+impl NicsSpec {
+    pub(super) fn of(partition: &PartitionId, nics: Vec<Nic>) -> Self {
+        Self { partition: partition.clone(), nics, seen: None }
+    }
 }
 
 /// Makes those adapters that are missing, one after the other: slots, and with them the order, are given as they come.
 pub(super) async fn ensure(host: &Arc<Host>, spec: &NicsSpec) -> Result<(), Error> {
-    let present = present(host, &spec.partition, spec.nics.iter().any(|nic| is_sriov(&nic.network))).await?;
+    let present = if host.fresh.begin(&spec.partition, Part::Adapters) {
+        Vec::new()
+    } else {
+        present(host, &spec.partition, spec.nics.iter().any(|nic| is_sriov(&nic.network))).await?
+    };
     for nic in &spec.nics {
         let partition = &spec.partition;
         let exists = present.contains(&nic.mac);
@@ -76,9 +90,12 @@ pub(super) async fn remove(host: &Arc<Host>, spec: &NicsSpec) -> Result<(), Erro
     if spec.nics.iter().any(|nic| matches!(nic.network, Network::OpenVSwitch { .. })) {
         open_vswitch::unplug(host, &spec.partition, ours).await?;
     }
-    let adapters = match adapter::of(host, &Host::path(&spec.partition)).await {
-        Err(error) if error.class() == ErrorClass::NotFound => return Ok(()),
-        adapters => adapters?,
+    let adapters = match &spec.seen {
+        Some(seen) => seen.clone(),
+        None => match adapter::of(host, &Host::path(&spec.partition)).await {
+            Err(error) if error.class() == ErrorClass::NotFound => return Ok(()),
+            adapters => adapters?,
+        },
     };
     for adapter in adapters {
         if ours(&adapter.mac) {
@@ -92,10 +109,11 @@ pub(super) async fn remove(host: &Arc<Host>, spec: &NicsSpec) -> Result<(), Erro
 }
 
 /// The adapters that a partition has, whoever made them, and links to an Open vSwitch of which only the other end was made.
-pub(super) async fn found(host: &Arc<Host>, partition: &PartitionId) -> Result<Vec<Nic>, Error> {
+pub(super) async fn found(host: &Arc<Host>, partition: &PartitionId) -> Result<NicsSpec, Error> {
     let mut nics = open_vswitch::found(host, partition).await?;
     let mac = |text: &str| text.parse::<Mac>().ok();
-    for adapter in adapter::of(host, &Host::path(partition)).await? {
+    let adapters = adapter::of(host, &Host::path(partition)).await?;
+    for adapter in &adapters {
         let network = Network::Bridged { switch: String::new(), vlan: adapter.vlan };
         let mac = mac(&adapter.mac).filter(|mac| !nics.iter().any(|nic| nic.mac == *mac));
         nics.extend(mac.map(|mac| Nic { mac, network }));
@@ -105,7 +123,7 @@ pub(super) async fn found(host: &Arc<Host>, partition: &PartitionId) -> Result<V
             Network::Sriov { physical_network: String::new(), vlan: None, redundancy: 0, capacity_percent: None };
         nics.extend(mac(&address).map(|mac| Nic { mac, network }));
     }
-    Ok(nics)
+    Ok(NicsSpec { partition: partition.clone(), nics, seen: Some(adapters) })
 }
 
 async fn present(host: &Arc<Host>, partition: &PartitionId, with_sriov: bool) -> Result<Vec<Mac>, Error> {

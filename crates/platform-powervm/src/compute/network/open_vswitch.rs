@@ -115,7 +115,8 @@ pub(super) async fn found(host: &Host, partition: &PartitionId) -> Result<Vec<Ni
 }
 
 async fn trunks(host: &Host, partition: &PartitionId) -> Result<Vec<Adapter>, Error> {
-    if switch::find(host, SWITCH).await?.is_none() {
+    // Who made a trunk has made its switch before.
+    if switch::find_known(host, SWITCH).await?.is_none() {
         return Ok(Vec::new());
     }
     let mut trunks = adapter::of(host, &host.management().await?).await?;

@@ -19,7 +19,8 @@ pub(super) async fn bridge(host: &Host, switch: &VirtualSwitch, vlan: u16) -> Re
     let feed = Path::entry("ManagedSystem", &host.system().id).child("NetworkBridge");
     let on_switch =
         |bridge: &Entry| trunks(&bridge.object).any(|trunk| number(trunk, "VirtualSwitchID") == Some(switch.number));
-    let mut bridges = host.client().feed(&feed).await.map_err(failed)?;
+    let read = async { host.client().feed(&feed).await.map_err(failed) };
+    let mut bridges = host.bridges.read("", read).await?;
     bridges.retain(on_switch);
     let carried = |bridge: &Entry| trunks(&bridge.object).any(|trunk| vlans(trunk).contains(&vlan));
     let Some(first) = bridges.first().filter(|_| !bridges.iter().any(carried)) else { return Ok(()) };

@@ -18,13 +18,17 @@ impl Step for PartitionStep {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
         // Most of the time it is not there. If it is, because a reply was lost or a run was cut off, it cannot be made again.
         let number = match self.create().await {
-            Ok(number) => number,
+            Ok(number) => {
+                self.host.fresh.made(&self.spec.id);
+                number
+            }
             Err(error) => self.number().await?.ok_or(error)?,
         };
         Ok(Outputs::default().with("number", number))
     }
 
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        self.host.fresh.forget(&self.spec.id);
         let client = self.host.client();
         let failed = |error| self.host.failed(format!("deleting partition {}", self.spec.name), error);
         let Err(error) = client.delete_partition(self.spec.id.as_str()).await else { return Ok(()) };

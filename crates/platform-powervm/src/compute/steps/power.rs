@@ -13,6 +13,9 @@ use crate::compute::{Host, PartitionId, Start, power};
 pub(in crate::compute) struct Running {
     pub(in crate::compute) partition: PartitionId,
     pub(in crate::compute) start: Start,
+    /// That it was seen running: then nobody need look before it is switched off.
+    #[serde(default)]
+    pub(in crate::compute) seen: bool,
 }
 
 pub(super) struct PowerStep {
@@ -28,6 +31,10 @@ impl Step for PowerStep {
     }
 
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
-        Ok(power::unplug(&self.host, &self.desired.partition).await?)
+        let (host, partition) = (&self.host, &self.desired.partition);
+        if self.desired.seen {
+            return Ok(power::pull(host, partition).await?);
+        }
+        Ok(power::unplug(host, partition).await?)
     }
 }

@@ -1,12 +1,13 @@
 //! Attaching volumes to partitions that exist, and detaching them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use landfall_platform::{Discover, StepError, StepSpec};
 
-use super::{VolumeSpec, mapped};
+use super::{VolumeSpec, shown_of};
 use crate::compute::{
     Error, Host, OperationError, PartitionId, Run, Volume,
     operation::{Kind, Operation},
@@ -45,8 +46,12 @@ pub async fn detach_volume(
     let refused = |source: Error| OperationError::Refused { what: what.clone(), source };
     host.check_changeable(partition).await.map_err(refused)?;
     let binder = Binder::new([Arc::clone(host)]);
-    let attached =
-        Attached { host: Arc::clone(host), step: step(host, partition, volume), spec: spec(partition, volume) };
+    let attached = Attached {
+        host: Arc::clone(host),
+        step: step(host, partition, volume),
+        spec: spec(partition, volume),
+        looked: AtomicBool::new(false),
+    };
     let operation = Operation { kind: Kind::Volume, what: what.clone(), partition, run };
     operation.remove(&binder, &attached).await
 }
@@ -67,12 +72,19 @@ struct Attached {
     host: Arc<Host>,
     step: StepSpec,
     spec: VolumeSpec,
+    looked: AtomicBool,
 }
 
 #[async_trait]
 impl Discover for Attached {
     async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
-        let found = mapped(&self.host, &self.spec).await?;
+        // At first it is read; afterwards the console has told what became of it when it was changed.
+        let vioses = if self.looked.swap(true, Ordering::Relaxed) {
+            self.host.recent_scsi_mappings().await?
+        } else {
+            self.host.read_scsi_mappings().await?
+        };
+        let found = shown_of(&vioses, &self.spec);
         Ok(if found.is_empty() { Vec::new() } else { vec![self.step.clone()] })
     }
 }

@@ -11,7 +11,7 @@ use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use super::{Backing, Error, Host, PartitionId, Vios, Volume, mapping::Change};
-use crate::client::{Entry, Group, Path, Storage, linked_id};
+use crate::client::{Entry, Storage, linked_id};
 use crate::xml::Element;
 
 pub(super) use discovery::forget;
@@ -99,7 +99,7 @@ async fn look(host: &Host, vios: &Vios, volume: &Volume) -> Result<Option<discov
 
 /// Takes the volume from the partition if it has it, and lets VIOSes forget the disks that nobody uses then.
 pub(super) async fn release(host: &Arc<Host>, spec: &VolumeSpec) -> Result<(), Error> {
-    let mut disks = mapped(host, spec).await?;
+    let mut disks = shown_of(&host.recent_scsi_mappings().await?, spec);
     let changes = disks.iter().map(|backing| {
         let storage = Some(backing.storage.clone());
         (backing.vios.clone(), vec![Change::Unmap { partition: spec.partition.clone(), storage }])
@@ -138,19 +138,13 @@ pub(super) async fn all_mapped(host: &Host, partition: &PartitionId) -> Result<V
 }
 
 /// The disks by which VIOSes show the volume to the partition.
-pub(super) async fn mapped(host: &Host, spec: &VolumeSpec) -> Result<Vec<Backing>, Error> {
+pub(super) fn shown_of(vioses: &[Entry], spec: &VolumeSpec) -> Vec<Backing> {
     let is_it = |disk: &Element| {
         let text = |name: &str| disk.text_at(name).unwrap_or_default();
         text("Tag") == spec.volume.id
             || spec.volume.device.as_ref().is_some_and(|device| text("UniqueDeviceID") == *device)
     };
-    shown(host, &spec.partition, is_it).await
-}
-
-async fn shown(host: &Host, partition: &PartitionId, is_it: impl Fn(&Element) -> bool) -> Result<Vec<Backing>, Error> {
-    let feed = Path::feed("VirtualIOServer").with(&[Group::ViosScsiMappings]);
-    let vioses = host.client().feed(&feed).await.map_err(|error| host.failed("reading what VIOSes map", error))?;
-    Ok(disks_shown(&vioses, partition, is_it))
+    disks_shown(vioses, &spec.partition, is_it)
 }
 
 fn disks_shown(vioses: &[Entry], partition: &PartitionId, is_it: impl Fn(&Element) -> bool) -> Vec<Backing> {
