@@ -12,6 +12,7 @@ import unittest
 from unittest import mock
 
 import test_driver
+from nova import objects
 from nova.network import model
 from powervm_tasks import serve
 
@@ -69,7 +70,9 @@ class Driven(test_driver.DriverTest):
     """Nova's own test case makes the database and all else that the driver expects around it."""
 
     def test_what_it_is_told(self):
-        with mock.patch("nova.objects.BlockDeviceMapping.get_by_volume_id"):
+        # Many threads share the one connection to the test case's database, which it does not bear.
+        nothing = mock.patch("nova.objects.BlockDeviceMappingList.get_by_instance_uuid", return_value=objects.BlockDeviceMappingList())
+        with mock.patch("nova.objects.BlockDeviceMapping.get_by_volume_id"), nothing:
             serve(lambda server: Driver(self, server))
 
 

@@ -79,11 +79,12 @@ struct Attached {
 impl Discover for Attached {
     async fn discover(&self) -> Result<Vec<StepSpec>, StepError> {
         // At first it is read; afterwards the console has told what became of it when it was changed.
-        let vioses = if self.looked.swap(true, Ordering::Relaxed) {
+        let vioses = if self.looked.load(Ordering::Relaxed) {
             self.host.recent_scsi_mappings().await?
         } else {
             self.host.read_scsi_mappings().await?
         };
+        self.looked.store(true, Ordering::Relaxed);
         let found = shown_of(&vioses, &self.spec);
         Ok(if found.is_empty() { Vec::new() } else { vec![self.step.clone()] })
     }

@@ -9,10 +9,12 @@ use landfall_platform_powervm::client::Storage;
 use landfall_platform_powervm::compute::{Blueprint, Disk, DiskPlace, Host, Volume, attach_volume, spawn};
 
 use super::inventory;
-use super::stage::{Stage, bare, run};
+use super::stage::{Stage, bare, drive, run};
 use crate::scene::JOBS;
 
 const COUNT: u64 = 50;
+/// Files that are sent to a console at once, at most.
+const UPLOADS: u64 = 3;
 const TARGETS: [&str; 2] = ["500507680B11AAAA", "500507680B22AAAA"];
 
 /// A host with fifty volumes.
@@ -104,4 +106,35 @@ async fn fifty_partitions_and_fifty_volumes_at_once() {
     assert!(lines.contains(&"power-a: vios1 shows 'hdisk0' to web1".to_owned()));
     let updates = stage.scene.count("POST /rest/api/uom/VirtualIOServer/{id}");
     assert!(updates > 0);
+}
+
+#[tokio::test]
+async fn a_console_gets_no_more_files_at_once_than_it_takes() {
+    let stage = Stage::with(&["--time-scale", "100"]).await;
+    stage.scene.fault("PUT /rest/api/web/File/contents/* latency=10s");
+    let spawns = join_all((0..8).map(|number| {
+        let (name, run) = (format!("node-{number}"), run());
+        let config_drive = Some(drive(&name));
+        let blueprint = Blueprint { config_drive, power_on: false, ..bare(&name) };
+        let host = &stage.host;
+        async move { spawn(host, &blueprint, &run).await.unwrap() }
+    }));
+    let mut most = 0;
+    let watch = async {
+        loop {
+            let counts = stage.scene.hosts.request_counts();
+            let count = |call: &str| counts.get(call).copied().unwrap_or_default();
+            // Whoever uploads a file deletes the note of it afterwards.
+            let (begun, ended) =
+                (count("PUT /rest/api/web/File/contents/{id}"), count("DELETE /rest/api/web/File/{id}"));
+            most = most.max(begun.saturating_sub(ended));
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        _ = spawns => {}
+        () = watch => {}
+    }
+    assert!((1..=UPLOADS).contains(&most), "{most} at once");
+    assert_eq!(stage.scene.count("PUT /rest/api/web/File/contents/{id}"), 8);
 }

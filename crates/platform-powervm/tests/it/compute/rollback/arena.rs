@@ -9,6 +9,7 @@ use landfall_platform_powervm::Client;
 use landfall_platform_powervm::compute::{Host, Run};
 use landfall_simulator::powervm::NovaLink;
 
+use super::operations::Operation;
 use super::trouble::{Calls, LATE, Trouble};
 use crate::compute::stage::{self, second};
 use crate::compute::{inventory, stage::Stage};
@@ -91,6 +92,13 @@ impl Arena {
     pub(crate) async fn restore(&mut self, saved: &NovaLink) {
         self.stage.scene.hosts.world().with(|hosts, _| hosts.set_back(saved));
         self.first = self.first.anew().await;
+    }
+
+    /// Lets the program do something that it is to do again, and sets everything back but the program.
+    pub(crate) async fn learn(&mut self, operation: &Operation, saved: &NovaLink) {
+        let done = (operation.perform)(self.first.clone(), self.run()).await;
+        done.unwrap_or_else(|refusal| panic!("{}: {refusal}", operation.name));
+        self.stage.scene.hosts.world().with(|hosts, _| hosts.set_back(saved));
     }
 
     pub(crate) fn inventory(&self) -> Vec<String> {

@@ -27,6 +27,8 @@ const AT_ONCE: usize = 4;
 /// An operation, what there is before it and after it.
 struct Act {
     operation: &'static Operation,
+    /// Whether the program has done it before.
+    learnt: bool,
     saved: NovaLink,
     before: Vec<String>,
     after: Vec<String>,
@@ -36,19 +38,34 @@ struct Act {
 
 impl Act {
     /// Lets the operation run undisturbed.
-    async fn rehearse(arena: &mut Arena, operation: &'static Operation) -> Self {
+    async fn rehearse(arena: &mut Arena, operation: &'static Operation, learnt: bool) -> Self {
         arena.begin().await;
         (operation.prepare)(arena.first.clone()).await;
         let (saved, before) = (arena.save(), arena.inventory());
         arena.succeed().await;
+        if learnt {
+            arena.learn(operation, &saved).await;
+        }
         let (reads, writes) = arena.calls();
         let done = (operation.perform)(arena.first.clone(), arena.run()).await;
         done.unwrap_or_else(|refusal| panic!("{}: {refusal}", operation.name));
         let after = arena.inventory();
         let (all_reads, all_writes) = arena.calls();
-        let act = Self { operation, saved, before, after, reads: all_reads - reads, writes: all_writes - writes };
-        assert!(act.reads + act.writes > 0, "{} asks nobody", operation.name);
-        act
+        let (reads, writes) = (all_reads - reads, all_writes - writes);
+        assert!(reads + writes > 0, "{} asks nobody", operation.name);
+        Self { operation, learnt, saved, before, after, reads, writes }
+    }
+
+    /// What there was before it, and a program that is about to do it.
+    async fn set(&self, arena: &mut Arena) {
+        arena.restore(&self.saved).await;
+        if self.learnt {
+            arena.learn(self.operation, &self.saved).await;
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("{}{}", self.operation.name, if self.learnt { ", not for the first time" } else { "" })
     }
 
     fn compared(&self, lines: &[String]) -> Vec<String> {
@@ -58,8 +75,8 @@ impl Act {
 
     /// The operation with one kind of trouble at one call.
     async fn trial(&self, arena: &mut Arena, trouble: Trouble, calls: Calls, number: u64) {
-        let label = format!("{}: {trouble:?} at call {number} of its {calls:?}", self.operation.name);
-        arena.restore(&self.saved).await;
+        let label = format!("{}: {trouble:?} at call {number} of its {calls:?}", self.name());
+        self.set(arena).await;
         let rule = arena.trouble(trouble, calls, number);
         let run = arena.run();
         let run = trouble.patience(run);
@@ -110,8 +127,8 @@ impl Act {
 
     /// From one call on nothing can be changed any more: what remains is said, and once that is over it can be finished.
     async fn stuck(&self, arena: &mut Arena, number: u64) {
-        let label = format!("{}: refusals from write {number} on", self.operation.name);
-        arena.restore(&self.saved).await;
+        let label = format!("{}: refusals from write {number} on", self.name());
+        self.set(arena).await;
         arena.refuse_from(number);
         let run = arena.run();
         let outcome = (self.operation.perform)(arena.first.clone(), run.clone()).await;
@@ -165,10 +182,13 @@ async fn matrix(chosen: impl Fn(&Operation) -> bool) {
     {
         let mut arena = Arena::new().await;
         for operation in OPERATIONS.iter().filter(|operation| chosen(operation)) {
-            let act = Arc::new(Act::rehearse(&mut arena, operation).await);
-            work.extend(cells(&act).into_iter().map(|cell| (Arc::clone(&act), cell)));
+            for learnt in [false, true].into_iter().take(1 + usize::from(operation.learns)) {
+                let act = Arc::new(Act::rehearse(&mut arena, operation, learnt).await);
+                work.extend(cells(&act).into_iter().map(|cell| (Arc::clone(&act), cell)));
+            }
         }
     }
+    println!("{} trials", work.len());
     let work = Arc::new(Mutex::new(work));
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..AT_ONCE {

@@ -30,6 +30,8 @@ pub(crate) struct Operation {
     pub(crate) undoes: bool,
     /// What stays as it is then, as words of lines of the inventory.
     pub(crate) keeps: &'static [&'static str],
+    /// Whether programs that have done it before do it with fewer looks.
+    pub(crate) learns: bool,
 }
 
 /// Why something was not done.
@@ -67,6 +69,7 @@ const BASE: Operation = Operation {
     perform: |_, _| Box::pin(async { Ok(()) }),
     undoes: true,
     keeps: &[],
+    learns: false,
 };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -74,6 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         name: "spawn in a pool",
         part: "making",
         perform: |program, run| Box::pin(async move { Ok(spawn(&program.host, &in_pool(&program), &run).await?) }),
+        learns: true,
         ..BASE
     },
     Operation {
@@ -91,6 +95,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |program| Box::pin(async move { make(&program, in_pool(&program)).await }),
         perform: |program, run| Box::pin(async move { Ok(destroy(&program.host, &id(NAME), &run).await?) }),
         undoes: false,
+        learns: true,
         ..BASE
     },
     Operation {
@@ -169,6 +174,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         perform: |program, run| {
             Box::pin(async move { Ok(attach_volume(&program.host, &id(NAME), &volume(), &run).await.map(drop)?) })
         },
+        learns: true,
         ..BASE
     },
     Operation {
@@ -181,6 +187,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Box::pin(async move { Ok(detach_volume(&program.host, &id(NAME), &volume(), &run).await?) })
         },
         undoes: false,
+        learns: true,
         ..BASE
     },
     Operation {
