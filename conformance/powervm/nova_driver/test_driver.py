@@ -37,6 +37,7 @@ from pypowervm.wrappers import network as pvm_net
 from pypowervm.wrappers import storage as pvm_stor
 from pypowervm.wrappers import virtual_io_server as pvm_vios
 
+from core import Core
 from simulator import Simulator, wait_for
 
 IMAGE = b"an image" * 1000
@@ -254,6 +255,24 @@ class DriverTest(test.TestCase):
         self.assertEqual(1, len(self.left_over(driver.adapter)["disks"]))
         driver.destroy(self.context, instance, network, {}, destroy_disks=True)
         self.assert_clean(driver.adapter)
+
+    def test_landfall_removes_what_this_driver_has_made(self):
+        host = RUNNING["simulator"].ready["hosts"][0]
+        core = Core(host["url"], RUNNING["simulator"].user, RUNNING["simulator"].password)
+        for disk_driver in ("ssp", "localdisk"):
+            driver = self.driver(disk_driver)
+            instance = self.instance(f"old-{disk_driver}")
+            network = model.NetworkInfo([self.vif("pvm_sea", "fa:16:3e:00:00:05", vlan="100")])
+            with mock.patch.object(instance, "save"):
+                driver.spawn(self.context, instance, self.image(), [], "secret", {}, network_info=network)
+            made = self.left_over(driver.adapter)
+            self.assertEqual((1, 1), (len(made["media"]), len(made["disks"] + made["units"])))
+            core.do("destroy", partition=vm.get_pvm_uuid(instance))
+            self.assert_clean(driver.adapter)
+            # The image went with the last disk that was made from it, and that of somebody else stays.
+            tiers = pvm_stor.Tier.get(driver.adapter)
+            self.assertEqual(["fcos"], [lu.name for tier in tiers for lu in pvm_stor.LUEnt.get(driver.adapter, parent=tier)])
+        core.stop()
 
     def test_a_console(self):
         driver = self.driver("ssp")

@@ -9,16 +9,18 @@ use futures::future::try_join_all;
 use landfall_platform::{Discover, StepError, StepId, StepSpec};
 
 use super::{
-    Disk, DiskPlace, Error, Host, Image, Memory, OperatingSystem, OperationError, PartitionId, PartitionSpec,
+    Backing, Disk, DiskPlace, Error, Host, Image, Memory, OperatingSystem, OperationError, PartitionId, PartitionSpec,
     Processors, Run, Shape, Start,
     config_drive::{MediumSpec, Seen},
     disk::{DiskSpec, Pool, image_of, is_copy, left_images, units_of, virtual_disk_suffix},
+    former,
+    mapping::shown,
     network,
     operation::{Kind, Operation},
     steps::{Binder, Desired, Mappings, Object, Running},
     volume,
 };
-use crate::client::LogicalPartition;
+use crate::client::{LogicalPartition, LogicalUnit, Storage};
 
 const TIMEOUT: Duration = Duration::from_mins(20);
 
@@ -61,8 +63,9 @@ impl Survey<'_> {
         let partition = LogicalPartition::read(&entry);
         let mut steps = vec![self.itself(&partition)];
         // It also tells which VIOSes there are.
-        let disks = volume::all_mapped(self.host, self.partition).await?;
-        let (nics, mut storage) = tokio::try_join!(self.nics(&partition), self.storage(&partition))?;
+        let vioses = self.host.read_mappings().await?;
+        let (disks, shown) = (volume::all_shown(&vioses, self.partition), shown(&vioses, self.partition));
+        let (nics, mut storage) = tokio::try_join!(self.nics(&partition), self.storage(&partition, &shown))?;
         let mut running_needs = vec![self.id("partition"), self.id("mappings")];
         if let Some(nics) = nics {
             running_needs.push(nics.id.clone());
@@ -115,45 +118,62 @@ impl Survey<'_> {
     }
 
     /// Disks and media, by their names: they may not be mapped yet, or any more.
-    async fn storage(&self, partition: &LogicalPartition) -> Result<Vec<StepSpec>, Error> {
-        let (suffix, mut medium) = (virtual_disk_suffix(self.partition), MediumSpec::of(self.partition));
-        let (name, mut places) = (medium.name(), Vec::new());
+    async fn storage(&self, partition: &LogicalPartition, shown: &[Backing]) -> Result<Vec<StepSpec>, Error> {
+        let suffix = virtual_disk_suffix(self.partition);
+        let (name, mut places) = (MediumSpec::of(self.partition).name(), Vec::new());
+        let is_disk = |vios: &str, name: &str| {
+            let backing = |shown: &Backing| {
+                shown.vios.eq_ignore_ascii_case(vios) && shown.storage == Storage::VirtualDisk(name.to_owned())
+            };
+            name.ends_with(&suffix)
+                || former::is_virtual_disk(name, &partition.name, self.partition) && shown.iter().any(backing)
+        };
         let vioses = self.host.vioses().await?;
         let groups = try_join_all(
             vioses.iter().map(|vios| async move { Ok::<_, Error>((vios, self.host.volume_groups(&vios.id).await?)) }),
         );
         // Who was cut off while it was uploaded has left a note of that, and perhaps nothing else.
-        let (mut steps, groups, noted) = tokio::try_join!(self.units(partition), groups, self.host.has_uploads(&name))?;
+        let (mut steps, groups, noted) =
+            tokio::try_join!(self.units(partition, shown), groups, self.host.has_uploads(&name))?;
         for (vios, groups) in groups {
             for group in groups {
-                if group.media.iter().flatten().any(|found| found.name == name) {
-                    places.push(Seen { vios: vios.id.clone(), group: group.id.clone() });
-                }
-                for disk in group.disks.iter().filter(|disk| disk.name.ends_with(&suffix)) {
+                let media = group.media.iter().flatten().map(|found| found.name.clone());
+                let own = media.filter(|found| *found == name || former::is_medium(found, self.partition));
+                places.extend(own.map(|medium| Seen { vios: vios.id.clone(), group: group.id.clone(), medium }));
+                for disk in group.disks.iter().filter(|disk| is_disk(&vios.id, &disk.name)) {
                     let number = disk.name.get(1..3).and_then(|digits| digits.parse().ok()).unwrap_or_default();
                     let place = DiskPlace::VolumeGroup { vios: vios.name.clone(), group: group.name.clone() };
+                    let seen = disk.name.as_str();
                     let disk = Disk { name: disk.name.clone(), gib: disk.capacity_gib, place, image: None };
-                    steps.push(self.disk(partition, number, disk, None));
+                    steps.push(self.disk(partition, number, disk, Some(seen)));
                 }
             }
         }
-        if noted || !places.is_empty() {
-            medium.seen = if noted || places.len() > 1 { None } else { places.pop() };
-            let (needs, object) = (vec![self.id("partition")], Object::ConfigDrive(medium));
-            steps.push(self.step("config-drive", "config-drive", "config drive", partition, needs, object));
+        // With a note of an upload it has to be looked for wherever it may be.
+        let anywhere = noted.then_some(None);
+        for (number, seen) in anywhere.into_iter().chain(places.into_iter().map(Some)).enumerate() {
+            let id = if number == 0 { "config-drive".to_owned() } else { format!("config-drive/{number}") };
+            let object = Object::ConfigDrive(MediumSpec { partition: self.partition.clone(), seen });
+            steps.push(self.step(&id, "config-drive", "config drive", partition, vec![self.id("partition")], object));
         }
         Ok(steps)
     }
 
-    async fn units(&self, partition: &LogicalPartition) -> Result<Vec<StepSpec>, Error> {
+    async fn units(&self, partition: &LogicalPartition, shown: &[Backing]) -> Result<Vec<StepSpec>, Error> {
         let suffix = units_of(self.partition, &partition.name);
         let mut steps = Vec::new();
         for pool in Pool::all(self.host).await? {
             let (units, place) = (pool.units(self.host).await?, pool.place());
             // Images are not uploaded again, so nobody needs their files.
             let copy = |name: &str| Image { name: name.to_owned(), file: PathBuf::new() };
-            let named = units.iter().filter_map(|unit| Some((unit, unit.name.strip_suffix(&suffix)?)));
-            let disks: Vec<_> = named.collect();
+            let is_shown = |unit: &LogicalUnit| {
+                shown.iter().any(|shown| shown.storage == Storage::LogicalUnit(unit.device.clone()))
+            };
+            let disks = units.iter().filter_map(|unit| {
+                let former = || Some("boot").filter(|_| former::is_unit(&unit.name, &partition.name) && is_shown(unit));
+                Some((unit, unit.name.strip_suffix(&suffix).or_else(former)?))
+            });
+            let disks: Vec<_> = disks.collect();
             for (unit, name) in &disks {
                 // A copy that nobody else uses goes with it.
                 let image = image_of(unit, &units).map(|image| image.name.as_str()).filter(|name| is_copy(name));

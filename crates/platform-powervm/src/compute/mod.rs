@@ -19,6 +19,7 @@ mod destroy;
 mod disk;
 mod document;
 mod error;
+mod former;
 mod fresh;
 mod groups;
 mod host;

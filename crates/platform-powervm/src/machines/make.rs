@@ -76,7 +76,11 @@ impl Machines {
         steps.next().await?;
         drop(alone);
         let fitted_out = steps.rest(progress).await;
-        let found = self.site.ours(&desired.name).await?;
+        let found = match self.site.ours(&desired.name).await {
+            Ok(found) => found,
+            // What stopped it says more than that nobody can be asked any more.
+            Err(silence) => return Err(fitted_out.err().unwrap_or_else(|| silence.into())),
+        };
         if found.is_none() {
             // Somebody has deleted it meanwhile, and nothing leads to what was made for it any more.
             remove_all(&host, compute::steps(host.name(), &blueprint, ""), progress).await?;

@@ -22,6 +22,8 @@ pub(in crate::compute) struct MediumSpec {
 pub(in crate::compute) struct Seen {
     pub(in crate::compute) vios: String,
     pub(in crate::compute) group: String,
+    /// The name of the medium there.
+    pub(in crate::compute) medium: String,
 }
 
 impl MediumSpec {
@@ -75,8 +77,8 @@ async fn upload(
 /// Removes the medium from whichever repository it is in.
 pub(in crate::compute) async fn remove(host: &Host, spec: &MediumSpec) -> Result<(), Error> {
     let name = spec.name();
-    if let Some(Seen { vios, group }) = &spec.seen {
-        return host.delete_medium(vios, group, &name).await;
+    if let Some(Seen { vios, group, medium }) = &spec.seen {
+        return host.delete_medium(vios, group, medium).await;
     }
     host.forget_uploads(&name).await?;
     for vios in host.vioses().await? {

@@ -23,7 +23,7 @@ pub(super) struct DiskSpec {
     /// Its place in the list of the partition's disks.
     pub(super) number: usize,
     pub(super) disk: Disk,
-    /// The id by which it was seen in a pool.
+    /// What it was seen as: the id of a unit, the name of a virtual disk.
     #[serde(default)]
     pub(super) seen: Option<String>,
 }

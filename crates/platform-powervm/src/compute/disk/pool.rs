@@ -201,11 +201,14 @@ impl Pool {
             None => None,
         };
         let units = self.units(host).await?;
-        if let Some(unit) = units.iter().find(|unit| unit.name == name) {
+        let is_it = |unit: &&LogicalUnit| unit.name == name || spec.seen.as_ref() == Some(&unit.id);
+        let unit = units.iter().find(is_it).cloned();
+        if let Some(unit) = &unit {
             self.delete(host, unit).await?;
         }
+        let gone = unit.map_or(name, |unit| unit.name);
         match &spec.disk.image {
-            Some(image) => ImageCache::new(host, self, &spec.partition).release(image, units, &name).await,
+            Some(image) => ImageCache::new(host, self, &spec.partition).release(image, units, &gone).await,
             None => Ok(()),
         }
     }

@@ -58,7 +58,7 @@ pub(super) async fn ensure(
 
 /// Deletes the disk.
 pub(super) async fn remove(host: &Arc<Host>, spec: &DiskSpec, vios: &str, group: &str) -> Result<(), Error> {
-    let name = spec.virtual_disk();
+    let name = spec.seen.clone().unwrap_or_else(|| spec.virtual_disk());
     if spec.disk.image.is_some() {
         host.forget_uploads(&name).await?;
     }

@@ -90,17 +90,21 @@ impl Host {
 
     /// What VIOSes show to a partition, except media, in the order of their slots.
     pub(super) async fn shown_to(&self, id: &PartitionId) -> Result<Vec<Backing>, Error> {
-        let vioses = self.client().vioses(&[Group::ViosScsiMappings]).await;
-        let vioses = vioses.map_err(|error| self.failed("reading what VIOSes map", error))?;
-        let mut shown = Vec::new();
-        for vios in &vioses {
-            for mapping in &vios.mappings {
-                let own = mapping.partition.as_ref().is_some_and(|owner| owner.eq_ignore_ascii_case(id.as_str()));
-                let storage =
-                    mapping.storage.clone().filter(|storage| own && !matches!(storage, Storage::OpticalMedium(_)));
-                shown.extend(storage.map(|storage| Backing { vios: vios.partition.id.clone(), storage, tag: None }));
-            }
-        }
+        let mut shown = shown(&self.read_scsi_mappings().await?, id);
+        shown.retain(|backing| !matches!(backing.storage, Storage::OpticalMedium(_)));
         Ok(shown)
     }
+}
+
+/// What VIOSes show to a partition, in the order of their slots.
+pub(super) fn shown(vioses: &[Entry], id: &PartitionId) -> Vec<Backing> {
+    let mut shown = Vec::new();
+    for vios in vioses {
+        for mapping in VirtualIoServer::read(vios).mappings {
+            let own = mapping.partition.is_some_and(|owner| owner.eq_ignore_ascii_case(id.as_str()));
+            let storage = mapping.storage.filter(|_| own);
+            shown.extend(storage.map(|storage| Backing { vios: vios.id.clone(), storage, tag: None }));
+        }
+    }
+    shown
 }

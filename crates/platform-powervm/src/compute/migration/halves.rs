@@ -79,7 +79,7 @@ pub async fn depart(
     let refused = |error: Error| OperationError::Refused { what: what.clone(), source: error };
     let entry = checks::departure(source, id).await.map_err(refused)?;
     checks::fits(source, &entry, id, destination).map_err(refused)?;
-    let disks = volume::all_mapped(source, id).await.map_err(refused)?;
+    let disks = volume::all_shown(&source.read_mappings().await.map_err(refused)?, id);
     let nics = network::found(source, id).await.map_err(refused)?.nics;
     let moved = Move {
         partition: id.clone(),

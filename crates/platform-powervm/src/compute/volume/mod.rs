@@ -132,9 +132,9 @@ pub(super) async fn release(host: &Arc<Host>, spec: &VolumeSpec) -> Result<(), E
 }
 
 /// The disks of storage servers that VIOSes show to a partition, however they were attached.
-pub(super) async fn all_mapped(host: &Host, partition: &PartitionId) -> Result<Vec<Backing>, Error> {
+pub(super) fn all_shown(vioses: &[Entry], partition: &PartitionId) -> Vec<Backing> {
     let is_remote = |disk: &Element| disk.text_at("IsFibreChannelBacked").as_deref() == Some("true");
-    Ok(disks_shown(&host.read_mappings().await?, partition, is_remote))
+    disks_shown(vioses, partition, is_remote)
 }
 
 /// The disks by which VIOSes show the volume to the partition.

@@ -188,7 +188,6 @@ async fn matrix(chosen: impl Fn(&Operation) -> bool) {
             }
         }
     }
-    println!("{} trials", work.len());
     let work = Arc::new(Mutex::new(work));
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..AT_ONCE {
