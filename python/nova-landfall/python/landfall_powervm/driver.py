@@ -346,7 +346,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
                          block_device_info=None, power_on=True, share_info=None):
         with errors.translated(_resize_failure):
             if moves.stays(migration):
-                self._reshape(instance, disk_info)
+                self._reshape(instance, None if volumes.boots_from_volume(block_device_info) else disk_info)
                 self._attach_all(instance, block_device_info)
                 if power_on:
                     self._calls("power", instance, uuid=instance.uuid, wish="on")
@@ -427,7 +427,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def _reshape(self, instance, disk_info=None):
         growths = []
-        if disk_info and not self._on_pool and instance.flavor.root_gb > json.loads(disk_info)["root_gb"]:
+        if disk_info and instance.flavor.root_gb > json.loads(disk_info)["root_gb"]:
             growths = [images.growth(instance, self._place)]
         self._calls("resize", instance, uuid=instance.uuid, shape=self._shape(instance.flavor), growths=growths)
 

@@ -33,8 +33,6 @@ def check(instance, flavor, block_device_info, on_pool, migration):
         raise _refused("its disk cannot become smaller")
     if new.ephemeral_gb != old.ephemeral_gb or new.swap != old.swap:
         raise _refused("ephemeral and swap disks stay as they are; choose a flavor with the same")
-    if from_image and new.root_gb > old.root_gb and on_pool:
-        raise _refused("a disk in a shared storage pool cannot become larger")
     has_local = from_image or old.ephemeral_gb or old.swap
     if has_local and not on_pool and not stays(migration):
         raise _refused("its disks are in a volume group of one VIOS, which no other host sees")

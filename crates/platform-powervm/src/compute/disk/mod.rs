@@ -46,3 +46,25 @@ pub(super) async fn remove(host: &Arc<Host>, spec: &DiskSpec) -> Result<(), Erro
         DiskPlace::VolumeGroup { vios, group } => volume_group::remove(host, spec, vios, group).await,
     }
 }
+
+/// How large a disk is that is there.
+pub(super) async fn size(host: &Host, spec: &DiskSpec) -> Result<f64, Error> {
+    match &spec.disk.place {
+        DiskPlace::Pool { pool, tier } => {
+            let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+            pool.unit_of(host, spec).await.map(|unit| unit.capacity_gib)
+        }
+        DiskPlace::VolumeGroup { vios, group } => volume_group::size(host, spec, vios, group).await,
+    }
+}
+
+/// Makes a disk that is there as large as it shall be. No disk becomes smaller.
+pub(super) async fn grow(host: &Host, spec: &DiskSpec) -> Result<(), Error> {
+    match &spec.disk.place {
+        DiskPlace::Pool { pool, tier } => {
+            let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+            pool.grow(host, spec).await
+        }
+        DiskPlace::VolumeGroup { vios, group } => volume_group::grow(host, spec, vios, group).await,
+    }
+}

@@ -22,15 +22,8 @@ use landfall_platform::{Bind, ErrorClass, Step, StepError, StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConfigDrive, Error, Host, PartitionId, PartitionSpec,
-    config_drive::MediumSpec,
-    disk::DiskSpec,
-    migration::Move,
-    network::NicsSpec,
-    operation::Outline,
-    resize::{Growth, Reshape},
-    snapshot::Loan,
-    volume::VolumeSpec,
+    ConfigDrive, Error, Host, PartitionId, PartitionSpec, config_drive::MediumSpec, disk::DiskSpec, migration::Move,
+    network::NicsSpec, operation::Outline, resize::Reshape, snapshot::Loan, volume::VolumeSpec,
 };
 
 pub(super) use fibre_ports::FibrePorts;
@@ -78,7 +71,7 @@ pub(super) enum Object {
     /// Another shape of it.
     Reshape(Box<Reshape>),
     /// A disk that is larger than it was.
-    Growth(Growth),
+    Growth(DiskSpec),
     /// What it is shown no more.
     Released(Released),
     /// A logical unit that was there before it.
@@ -155,7 +148,7 @@ impl Bind for Binder {
             Object::Running(desired) => Arc::new(power::PowerStep { host, desired }),
             Object::Off(desired) => Arc::new(shape::OffStep { host, desired }),
             Object::Reshape(desired) => Arc::new(shape::ReshapeStep { host, desired: *desired }),
-            Object::Growth(desired) => Arc::new(shape::GrowthStep { host, desired }),
+            Object::Growth(desired) => Arc::new(shape::GrowthStep { host, disk: desired }),
             Object::Released(desired) => Arc::new(migration::ReleasedStep { host, desired }),
             Object::Kept(desired) => Arc::new(migration::KeptStep { host, desired }),
             Object::Moved(desired) => Arc::new(migration::MoveStep { host, desired }),

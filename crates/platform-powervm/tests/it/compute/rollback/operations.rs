@@ -226,16 +226,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         perform: |program, run| {
             Box::pin(async move {
                 let larger = Shape { memory: Memory::fixed(4096), ..shape() };
-                let growth = Growth {
-                    vios: "vios1".to_owned(),
-                    group: "datavg".to_owned(),
-                    disk: format!("d00{}", id(NAME).tail(12)),
-                    gib: 12.0,
-                };
+                let growth = larger_boot_disk(&in_group(&program).await?);
                 Ok(resize(&program.host, &id(NAME), &larger, &[growth], &run).await?)
             })
         },
         keeps: &["virtual disk"],
+        ..BASE
+    },
+    Operation {
+        name: "resize in a pool",
+        part: "shape",
+        prepare: |program| Box::pin(async move { make(&program, in_pool(&program)).await }),
+        perform: |program, run| {
+            Box::pin(async move {
+                let larger = Shape { memory: Memory::fixed(4096), ..shape() };
+                let growth = larger_boot_disk(&in_pool(&program));
+                Ok(resize(&program.host, &id(NAME), &larger, &[growth], &run).await?)
+            })
+        },
+        keeps: &["unit boot_"],
         ..BASE
     },
     Operation {
@@ -403,6 +412,11 @@ async fn in_group(program: &Program) -> Result<Blueprint, Error> {
     blueprint.volumes = vec![volume()];
     blueprint.fibre_ports = fibre_ports(program).await?;
     Ok(blueprint)
+}
+
+fn larger_boot_disk(blueprint: &Blueprint) -> Growth {
+    let disk = &blueprint.disks[0];
+    Growth { number: 0, name: disk.name.clone(), place: disk.place.clone(), gib: disk.gib + 2.0, or_larger: false }
 }
 
 async fn make(program: &Program, blueprint: Blueprint) {
