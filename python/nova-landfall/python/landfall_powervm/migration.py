@@ -48,13 +48,20 @@ def only_volumes(context, instance):
     return all(bdm.is_volume for bdm in bdms)
 
 
-def statistics(system, section, address):
-    """What other computes need to know of this one's server."""
+def statistics(system, key, section, address):
+    """What other computes need to know of this one's server. Its SSH key is a public one."""
     return {
         "powervm_system": system,
+        "powervm_key": key or "",
         "powervm_address": section.migration_address or address,
         "powervm_user": section.migration_user,
     }
+
+
+def source_key(context, instance):
+    """The SSH key of the server that an instance comes from, as its compute tells it; none if it tells none."""
+    nodes = objects.ComputeNodeList.get_all_by_host(context, instance.host)
+    return (nodes[0].stats or {}).get("powervm_key") or None
 
 
 def destination(context, host, instance):

@@ -16,13 +16,14 @@ pub(crate) async fn expect(
     uuid: Uuid,
     volumes: &[Volume],
     nics: &[Nic],
+    key: Option<&str>,
     reporter: &Reporter,
     cancel: &CancellationToken,
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let journal = Journal::new(session, uuid, Kind::Arrival, "");
     let run = journal.run(reporter, cancel);
-    match compute::await_arrival(&host, &uuid.into(), volumes, nics, &run).await {
+    match compute::await_arrival(&host, &uuid.into(), volumes, nics, key, &run).await {
         Ok(vlans) => Ok(json!(vlans)),
         Err(error) => journal.close(Err(error)),
     }

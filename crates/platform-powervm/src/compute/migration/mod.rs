@@ -8,4 +8,4 @@ mod live;
 pub use cold::{confirm_migration, migrate, revert_migration};
 pub use halves::{Destination, await_arrival, check_departure, depart};
 pub(super) use live::Move;
-pub use live::{Peer, abort_migration, live_migrate, recover_migration};
+pub use live::{Peer, abort_migration, live_migrate, public_key, recover_migration};

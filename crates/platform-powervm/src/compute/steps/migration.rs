@@ -101,6 +101,31 @@ impl Step for KeptStep {
     }
 }
 
+/// The SSH key of another server's console, which may connect to this one's: that is how partitions come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::compute) struct Trusted {
+    pub(in crate::compute) key: String,
+}
+
+pub(super) struct TrustedStep {
+    pub(super) host: Arc<Host>,
+    pub(super) desired: Trusted,
+}
+
+#[async_trait]
+impl Step for TrustedStep {
+    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+        let authorised = self.host.client().authorise_key(&self.desired.key).await;
+        authorised.map_err(|error| self.host.failed("authorising the SSH key of another console", error))?;
+        Ok(Outputs::default())
+    }
+
+    /// It stays: other partitions may be on their way by it.
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        Ok(())
+    }
+}
+
 pub(super) struct MoveStep {
     pub(super) host: Arc<Host>,
     pub(super) desired: Move,

@@ -29,7 +29,8 @@ use super::{
 pub(super) use fibre_ports::FibrePorts;
 pub(super) use load_source::LoadSource;
 pub(super) use mappings::Mappings;
-pub(super) use migration::{Kept, Released};
+pub(super) use migration::{Kept, Released, Trusted};
+pub(super) use partition::close_console;
 pub(super) use power::Running;
 pub(super) use shape::Off;
 
@@ -76,6 +77,8 @@ pub(super) enum Object {
     Released(Released),
     /// A logical unit that was there before it.
     Kept(Kept),
+    /// The SSH key of a console that it comes from.
+    Trusted(Trusted),
     /// That it is on another server.
     Moved(Move),
     /// One of its disks, shown to the management partition for a while.
@@ -151,6 +154,7 @@ impl Bind for Binder {
             Object::Growth(desired) => Arc::new(shape::GrowthStep { host, disk: desired }),
             Object::Released(desired) => Arc::new(migration::ReleasedStep { host, desired }),
             Object::Kept(desired) => Arc::new(migration::KeptStep { host, desired }),
+            Object::Trusted(desired) => Arc::new(migration::TrustedStep { host, desired }),
             Object::Moved(desired) => Arc::new(migration::MoveStep { host, desired }),
             Object::Loan(desired) => Arc::new(loan::LoanStep { host, desired }),
             Object::FibrePorts(desired) => Arc::new(fibre_ports::FibrePortsStep { host, desired }),

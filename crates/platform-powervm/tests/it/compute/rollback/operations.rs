@@ -438,6 +438,8 @@ async fn migrated(program: &Program) {
 async fn moving(program: &Program) {
     connected(program, bare(NAME)).await;
     let client = program.host.client();
+    let key = client.public_key().await.unwrap().unwrap();
+    program.target.client().authorise_key(&key).await.unwrap();
     let path = Path::entry("LogicalPartition", id(NAME).as_str());
     let parameters = [("TargetManagedSystemName", Parameter::Text("power-b"))];
     let limits = JobLimits { timeout: Duration::from_mins(1), interval: Duration::from_mins(1) };
