@@ -7,7 +7,13 @@ use std::time::Duration;
 use landfall_platform::ErrorClass;
 use tokio::sync::Semaphore;
 
-use super::{Error, PartitionId, disk::Pool, mapping::Queue, media_repository::Repository, recent::Recent};
+use super::{
+    Error, PartitionId, Patience,
+    disk::{Pool, Stalls},
+    mapping::Queue,
+    media_repository::Repository,
+    recent::Recent,
+};
 use crate::Client;
 use crate::client::{Entry, JobLimits, ManagedSystem, Path, VirtualIoServer, VirtualSwitch};
 
@@ -32,6 +38,8 @@ pub struct Host {
     pub(super) pools: Recent<Vec<Pool>>,
     pub(super) switches: Recent<VirtualSwitch>,
     pub(super) repositories: Recent<Repository>,
+    pub(super) stalls: Stalls,
+    patience: Patience,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,
     names: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
@@ -71,9 +79,22 @@ impl Host {
             pools: Recent::new(STAYS_FOR),
             switches: Recent::new(STAYS_FOR),
             repositories: Recent::new(STAYS_FOR),
+            stalls: Stalls::default(),
+            patience: Patience::default(),
             queues: Mutex::default(),
             names: Mutex::default(),
         })
+    }
+
+    /// With other patience with those who upload images to a pool.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// Its name.

@@ -47,6 +47,7 @@ pub use blueprint::{
 pub use config_drive::{eject_config_drive, image as config_drive_image};
 pub use console::{Consoles, Relay};
 pub use destroy::{belongings, destroy};
+pub use disk::Patience;
 pub use error::Error;
 pub use host::{Host, Vios};
 pub use id::{PartitionId, PartitionIdError};

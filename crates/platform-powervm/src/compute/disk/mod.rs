@@ -2,6 +2,7 @@
 
 mod image_cache;
 mod pool;
+mod stall;
 mod volume_group;
 
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use super::{Backing, Disk, DiskPlace, Error, Host, PartitionId};
 
 pub(super) use image_cache::{image_of, is_copy, left_images};
 pub(super) use pool::{Pool, names_of as units_of};
+pub use stall::Patience;
+pub(super) use stall::Stalls;
 pub(super) use volume_group::suffix as virtual_disk_suffix;
 
 /// A disk of a partition.

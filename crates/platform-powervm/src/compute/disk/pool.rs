@@ -112,6 +112,15 @@ impl Pool {
         DiskPlace::Pool { pool: Some(self.name.clone()), tier: Some(self.tier_name.clone()) }
     }
 
+    /// What is left of it.
+    pub(super) async fn free_gib(&self, host: &Host) -> Result<f64, Error> {
+        let pools = host.client().pools().await;
+        let pools = pools.map_err(|error| host.failed("reading the room in the shared storage pool", error))?;
+        let own = pools.into_iter().find(|pool| pool.name == self.name);
+        let what = || format!("shared storage pool {}", self.name);
+        own.map(|pool| pool.free_gib).ok_or_else(|| Error::Missing { what: what(), host: host.label() })
+    }
+
     pub(in crate::compute) async fn units(&self, host: &Host) -> Result<Vec<LogicalUnit>, Error> {
         let units = host.client().logical_units(&self.tier).await;
         units.map_err(|error| host.failed("reading the logical units", error))
