@@ -149,7 +149,7 @@ impl Call {
             Self::Expect { uuid, volumes, nics, key } => {
                 migration::expect(session, uuid, &volumes, &nics, key.as_deref(), reporter, cancel).await
             }
-            Self::Arrived { uuid } => Ok(migration::arrived(session, uuid)),
+            Self::Arrived { uuid } => migration::arrived(session, uuid, reporter).await,
             Self::GiveUp { uuid } => migration::give_up(session, uuid, reporter, cancel).await,
             Self::CheckDeparture { uuid } => migration::check(session, uuid).await,
             Self::Depart { uuid, destination } => {

@@ -1,6 +1,7 @@
 //! A server, and what operations on it share.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use super::{
     disk::{Pool, Stalls},
     mapping::Queue,
     media_repository::Repository,
+    network::Ledger,
     recent::Recent,
 };
 use crate::Client;
@@ -39,6 +41,8 @@ pub struct Host {
     pub(super) switches: Recent<VirtualSwitch>,
     pub(super) repositories: Recent<Repository>,
     pub(super) stalls: Stalls,
+    /// VLANs that were added, if somebody remembers them.
+    pub(super) added_vlans: Option<Ledger>,
     patience: Patience,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,
     names: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
@@ -80,6 +84,7 @@ impl Host {
             switches: Recent::new(STAYS_FOR),
             repositories: Recent::new(STAYS_FOR),
             stalls: Stalls::default(),
+            added_vlans: None,
             patience: Patience::default(),
             queues: Mutex::default(),
             names: Mutex::default(),
@@ -90,6 +95,14 @@ impl Host {
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// With a file in which it is noted which VLANs were added to shared Ethernet adapters. Those are removed with the last adapter that
+    /// uses them; without the file all stay. It is for one program alone.
+    #[must_use]
+    pub fn remembering_vlans(mut self, file: PathBuf) -> Self {
+        self.added_vlans = Some(Ledger::new(file));
         self
     }
 

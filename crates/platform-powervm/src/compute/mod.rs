@@ -56,7 +56,7 @@ pub use mac::{Mac, MacError};
 pub use mapping::Backing;
 pub use migration::{
     Destination, Peer, abort_migration, await_arrival, check_departure, confirm_migration, depart, live_migrate,
-    migrate, public_key, recover_migration, revert_migration,
+    migrate, public_key, recover_migration, revert_migration, settle_arrival,
 };
 pub use network::{attach_nic, detach_nic};
 pub use operation::{OperationError, Run};

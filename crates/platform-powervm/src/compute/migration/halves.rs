@@ -68,6 +68,11 @@ pub async fn await_arrival(
     Ok(outputs.get(&LINKS.into()).and_then(|outputs| outputs.get("vlans")).unwrap_or_default())
 }
 
+/// The partition has come: what it needs of the server's networks is still there, or is there again.
+pub async fn settle_arrival(target: &Host, id: &PartitionId) -> Result<(), Error> {
+    network::settle(target, id).await
+}
+
 /// Whether a partition could leave its server while it runs, or why not.
 pub async fn check_departure(source: &Host, id: &PartitionId) -> Result<(), Error> {
     checks::departure(source, id).await.map(drop)
