@@ -78,9 +78,14 @@ class Server:
 
     def units(self):
         """The logical units of the pool, without images, which are kept while disks are made from them."""
-        tiers = self.feed("uom/Tier")
-        units = [unit for tier in tiers for unit in self.feed(f"uom/Tier/{tier.get('id')}/LogicalUnit")]
-        return sorted(unit.findtext("UnitName") for unit in units)
+        return sorted(unit.findtext("UnitName") for unit in self._units())
+
+    def sizes(self):
+        """How large each of them is, in GB."""
+        return {unit.findtext("UnitName"): float(unit.findtext("UnitCapacity")) for unit in self._units()}
+
+    def _units(self):
+        return [unit for tier in self.feed("uom/Tier") for unit in self.feed(f"uom/Tier/{tier.get('id')}/LogicalUnit")]
 
     def groups(self):
         """The volume groups, with disks and media: (VIOS, group, names)."""

@@ -77,12 +77,35 @@ class MoveTest(PowerVMTest):
     def test_what_cannot_be_resized_stays_as_it_is(self):
         self.flags(allow_resize_to_same_host=True)
         small, _ = self.flavors()
-        made = self.create(name="same", flavor_id=small)
-        larger = self._create_flavor(memory_mb=2048, vcpu=2, disk=20, ephemeral=0, swap=0)
+        made = self.create(name="same", flavor_id=self._create_flavor(memory_mb=2048, vcpu=2, disk=20, ephemeral=0, swap=0))
         # With these fixtures the API waits for the compute, and hears of its refusal.
-        refused = self.assertRaises(client.OpenStackApiException, self._resize_server, made, larger)
+        refused = self.assertRaises(client.OpenStackApiException, self._resize_server, made, small)
         self.assertIn("ResizeError", str(refused))
         self.assertEqual(("running", ("2048", "2")), (self.state(made), self.shape(made)))
+
+    def test_a_larger_disk(self):
+        self.flags(allow_resize_to_same_host=True)
+        small, _ = self.flavors()
+        made = self.create(name="grown", flavor_id=small)
+        flavors = {gib: self._create_flavor(memory_mb=2048, vcpu=2, disk=gib, ephemeral=0, swap=0) for gib in (15, 20, 25)}
+        self._resize_server(made, flavors[20])
+        self._revert_resize(made)
+        self.assertEqual(20, self.boot_disk(made), "what has grown stays so")
+        self._resize_server(made, flavors[15])
+        self._confirm_resize(made)
+        self.assertEqual(20, self.boot_disk(made))
+        self.start_power("power-b")
+        self.flags(allow_resize_to_same_host=False)
+        self._resize_server(made, flavors[25])
+        self._confirm_resize(made)
+        self.assertEqual((25, "running"), (self.boot_disk(made), self.state(made, "power-b")))
+        self.delete(made)
+        self.assert_nothing_left()
+
+    def boot_disk(self, made):
+        """How large it is."""
+        units = self.servers["power-a"].sizes()
+        return next(size for name, size in units.items() if name.startswith("boot_") and made["id"][-8:].upper() in name.upper())
 
     def test_rebuild(self):
         made = self.create(name="rebuilt")

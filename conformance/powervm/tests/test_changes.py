@@ -7,7 +7,7 @@ from pypowervm import adapter as adp
 from pypowervm import const
 from pypowervm import exceptions as exc
 from pypowervm.helpers import vios_busy
-from pypowervm.tasks import cna as tsk_cna, memory, migration, power, scsi_mapper, storage as tsk_stor
+from pypowervm.tasks import cna as tsk_cna, management_console, memory, migration, power, scsi_mapper, storage as tsk_stor
 from pypowervm.utils import transaction as tx
 from pypowervm.wrappers import event as pvm_evt
 from pypowervm.wrappers import job as pvm_job
@@ -190,6 +190,9 @@ def test_live_migration(adapter, other_adapter, make_lpar, system):
         scsi_mapper.add_vscsi_mapping(system.uuid, vios.uuid, lpar.uuid, lu)
     power.PowerOp.start(lpar)
     wait_for("RMC", lambda: pvm_lpar.LPAR.get(adapter, uuid=lpar.uuid), lambda lpar: lpar.rmc_state == "active")
+    with pytest.raises(exc.JobRequestFailed, match="not authorized"):
+        migration.migrate_lpar(lpar, "power-b", validate_only=True)
+    management_console.add_authorized_key(other_adapter, management_console.get_public_key(adapter))
     migration.migrate_lpar(lpar, "power-b", validate_only=True)
     assert pvm_lpar.LPAR.search(other_adapter, name="traveller") == []
     migration.migrate_lpar(lpar, "power-b", vlan_mappings=["AABBCCDDEE05/101"])

@@ -63,8 +63,8 @@ pub(crate) enum Call {
     DetachNic { uuid: Uuid, mac: Mac },
     /// Gives a partition another shape, and larger disks.
     Resize { uuid: Uuid, shape: Shape, growths: Vec<Growth> },
-    /// Prepares this server for a partition that comes from another one.
-    Expect { uuid: Uuid, volumes: Vec<Volume>, nics: Vec<Nic> },
+    /// Prepares this server for a partition that comes from another one, whose SSH key is let in.
+    Expect { uuid: Uuid, volumes: Vec<Volume>, nics: Vec<Nic>, key: Option<String> },
     /// It has come.
     Arrived { uuid: Uuid },
     /// It does not come.
@@ -146,10 +146,10 @@ impl Call {
             Self::Resize { uuid, shape, growths } => {
                 shape::resize(session, uuid, &shape, &growths, reporter, cancel).await
             }
-            Self::Expect { uuid, volumes, nics } => {
-                migration::expect(session, uuid, &volumes, &nics, reporter, cancel).await
+            Self::Expect { uuid, volumes, nics, key } => {
+                migration::expect(session, uuid, &volumes, &nics, key.as_deref(), reporter, cancel).await
             }
-            Self::Arrived { uuid } => Ok(migration::arrived(session, uuid)),
+            Self::Arrived { uuid } => migration::arrived(session, uuid, reporter).await,
             Self::GiveUp { uuid } => migration::give_up(session, uuid, reporter, cancel).await,
             Self::CheckDeparture { uuid } => migration::check(session, uuid).await,
             Self::Depart { uuid, destination } => {

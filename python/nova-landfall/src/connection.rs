@@ -7,7 +7,7 @@ use std::time::Duration;
 use landfall_engine::Event;
 use landfall_platform_powervm::Client;
 use landfall_platform_powervm::client::{ConsoleUrl, JobLimits, Login};
-use landfall_platform_powervm::compute::{Host, Run};
+use landfall_platform_powervm::compute::{self, Host, Run};
 use landfall_wire::{Limits, Trust};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -57,8 +57,10 @@ pub(crate) struct Session {
 impl Session {
     /// The server, connected to when it is first needed.
     pub(crate) async fn host(&self) -> Result<Arc<Host>, Failure> {
-        let connect =
-            async || Host::connect(Arc::clone(&self.client), self.system.as_deref(), self.jobs).await.map(Arc::new);
+        let connect = async || {
+            let host = Host::connect(Arc::clone(&self.client), self.system.as_deref(), self.jobs).await?;
+            Ok::<_, compute::Error>(Arc::new(host.remembering_vlans(self.journals.join("vlans.json"))))
+        };
         Ok(self.host.get_or_try_init(connect).await.map(Arc::clone)?)
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{
     UOM,
     atom::{Entry, linked_id},
+    job::{JobLimits, Parameter},
     path::Path,
     session::Client,
 };
@@ -174,6 +175,24 @@ impl Client {
         unit.push(Element::text_of("UnitName", spec.name));
         let feed = Path::entry("Tier", tier).child("LogicalUnit");
         Ok(LogicalUnit::read(&self.create(&feed, &unit).await?))
+    }
+
+    /// Makes a disk larger, by the job that clusters have for it.
+    ///
+    /// Sure is what IBM documents of it for HMCs: its name, its two parameters, and that it takes the size to be, not a difference.
+    /// That the size is in GB follows from its sibling `CreateLogicalUnit`. Neither the platform's own library nor the drivers that
+    /// were written with it ever grow a unit, so that a `NovaLink` has the job too is an assumption: one that has not says so by 404
+    /// before anything is changed.
+    pub async fn grow_logical_unit(
+        &self,
+        cluster: &str,
+        device: &str,
+        gib: f64,
+        limits: JobLimits,
+    ) -> Result<(), Error> {
+        let size = gib.to_string();
+        let parameters = [("LogicalUnitUDID", Parameter::Text(device)), ("Capacity", Parameter::Text(&size))];
+        self.run_job(&Path::entry("Cluster", cluster), "GrowLogicalUnit", &parameters, limits).await.map(drop)
     }
 
     /// Deletes a disk of a tier. That there is none is as good.

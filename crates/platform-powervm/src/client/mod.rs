@@ -12,6 +12,7 @@ mod file;
 mod job;
 mod logical_partition;
 mod managed_system;
+mod management_console;
 mod network;
 mod path;
 mod quick;

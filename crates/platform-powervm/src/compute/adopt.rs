@@ -10,7 +10,8 @@ use super::{
     steps::{Binder, Desired, Kept, Object},
 };
 
-/// Makes a partition over its disks in a shared storage pool, which are there and stay if this fails or is undone.
+/// Makes a partition over its disks in a shared storage pool, which are there and stay if this fails or is undone. Those that are
+/// smaller than the blueprint says grow, and stay as large.
 ///
 /// The partition that has them on another server must be off, and goes by
 /// [`confirm_migration`](super::confirm_migration) there.
@@ -23,7 +24,7 @@ pub async fn adopt(host: &Arc<Host>, blueprint: &Blueprint, run: &Run) -> Result
         let (id, name) = (partition.id.clone(), partition.name.clone());
         let spec = DiskSpec { partition: id, partition_name: name, number, disk: disk.clone(), seen: None };
         let device = spec.device(host).await.map_err(refused)?;
-        let object = Object::Kept(Kept { device });
+        let object = Object::Kept(Kept { device, disk: Some(spec) });
         let desired = serde_json::to_value(Desired { host: host.name().to_owned(), object }).unwrap_or_default();
         let own = steps.iter_mut().find(|step| step.id.as_str() == format!("disk/{}", disk.name));
         if let Some(step) = own {

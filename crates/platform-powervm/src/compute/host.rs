@@ -1,6 +1,7 @@
 //! A server, and what operations on it share.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,12 +9,13 @@ use landfall_platform::ErrorClass;
 use tokio::sync::Semaphore;
 
 use super::{
-    Error, PartitionId,
-    disk::Pool,
+    Error, PartitionId, Patience,
+    disk::{Pool, Stalls},
     fresh::Fresh,
     groups::Groups,
     mapping::{LastRead, Queue},
     media_repository::Repository,
+    network::Ledger,
     recent::Recent,
     shared::Shared,
 };
@@ -49,6 +51,10 @@ pub struct Host {
     /// Files that are being uploaded, or were when somebody was cut off.
     notes: Shared<Vec<String>>,
     pub(super) groups: Groups,
+    pub(super) stalls: Stalls,
+    /// VLANs that were added, if somebody remembers them.
+    pub(super) added_vlans: Option<Ledger>,
+    patience: Patience,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,
     images: Mutex<BTreeMap<String, Arc<tokio::sync::RwLock<()>>>>,
     names: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
@@ -96,10 +102,32 @@ impl Host {
             bridges: Shared::default(),
             notes: Shared::default(),
             groups: Groups::default(),
+            stalls: Stalls::default(),
+            added_vlans: None,
+            patience: Patience::default(),
             queues: Mutex::default(),
             images: Mutex::default(),
             names: Mutex::default(),
         })
+    }
+
+    /// With other patience with those who upload images to a pool.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// With a file in which it is noted which VLANs were added to shared Ethernet adapters. Those are removed with the last adapter that
+    /// uses them; without the file all stay. It is for one program alone.
+    #[must_use]
+    pub fn remembering_vlans(mut self, file: PathBuf) -> Self {
+        self.added_vlans = Some(Ledger::new(file));
+        self
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// Its name.

@@ -51,6 +51,7 @@ pub use blueprint::{
 pub use config_drive::{eject_config_drive, image as config_drive_image};
 pub use console::{Consoles, Relay};
 pub use destroy::{belongings, destroy};
+pub use disk::Patience;
 pub use error::Error;
 pub use host::{Host, Vios};
 pub use id::{PartitionId, PartitionIdError};
@@ -59,7 +60,7 @@ pub use mac::{Mac, MacError};
 pub use mapping::Backing;
 pub use migration::{
     Destination, Peer, abort_migration, await_arrival, check_departure, confirm_migration, depart, live_migrate,
-    migrate, recover_migration, revert_migration,
+    migrate, public_key, recover_migration, revert_migration, settle_arrival,
 };
 pub use network::{attach_nic, detach_nic};
 pub use operation::{OperationError, Run};

@@ -12,7 +12,9 @@ use landfall_platform::StepId;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Error, Host, OperationError, PartitionId, Run, Shape, Start, document,
+    Disk, DiskPlace, Error, Host, OperationError, PartitionId, Run, Shape, Start,
+    disk::{self, DiskSpec},
+    document,
     operation::{Kind, Operation},
     steps::{Binder, Desired, Object, Off, Running},
 };
@@ -29,17 +31,19 @@ pub(super) struct Reshape {
     pub(super) after: Shape,
 }
 
-/// A disk in a volume group that becomes larger.
+/// A disk that becomes larger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
-    /// The name of the VIOS.
-    pub vios: String,
-    /// The name of the volume group.
-    pub group: String,
-    /// The name of the virtual disk.
-    pub disk: String,
+    /// Its place in the list of the partition's disks.
+    pub number: usize,
+    /// Its name in that list.
+    pub name: String,
+    /// Where it is.
+    pub place: DiskPlace,
     /// Its size then.
     pub gib: f64,
+    /// Whether a disk that is larger already is as good. Otherwise it is refused, since no disk becomes smaller.
+    pub or_larger: bool,
 }
 
 /// Gives a partition another shape, and larger disks. It is shut down for that, and started again if it ran.
@@ -55,6 +59,12 @@ pub async fn resize(
     let missing = || Error::Missing { what: format!("partition {id}"), host: host.label() };
     let entry = host.partition(id).await.and_then(|entry| entry.ok_or_else(missing)).map_err(refused)?;
     let partition = LogicalPartition::read(&entry);
+    let mut disks = Vec::new();
+    for growth in growths {
+        let disk = growth.disk(id, &partition.name);
+        Box::pin(growth.check(host, &disk)).await.map_err(refused)?;
+        disks.push(disk);
+    }
     let operation = Operation { kind: Kind::Shape, what: what.clone(), partition: id, run };
     let begun = operation.begun().await?;
     let (mut before, mut ran) = (document::shape(&entry.object), partition.state != "not activated");
@@ -70,14 +80,14 @@ pub async fn resize(
     }
     let reshape = Reshape { partition: id.clone(), name: partition.name.clone(), before, after: shape.clone() };
     let binder = Binder::new([Arc::clone(host)]);
-    operation.apply(steps(host, id, reshape, growths, ran), &binder).await.map(drop)
+    operation.apply(steps(host, id, reshape, disks, ran), &binder).await.map(drop)
 }
 
 fn steps(
     host: &Host,
     id: &PartitionId,
     reshape: Reshape,
-    growths: &[Growth],
+    disks: Vec<DiskSpec>,
     ran: bool,
 ) -> Vec<landfall_platform::StepSpec> {
     let step = |name: &str, kind: &str, title: String, needs: Vec<StepId>, object| {
@@ -96,11 +106,11 @@ fn steps(
         ),
     ];
     let mut needs: Vec<StepId> = vec!["shape".into()];
-    for growth in growths {
-        let id = format!("disk/{}", growth.disk);
+    for disk in disks {
+        let id = format!("disk/{}", disk.disk.name);
         needs.push(id.as_str().into());
-        let title = format!("larger disk {} of partition {name}", growth.disk);
-        steps.push(step(&id, "disk", title, vec!["shape".into()], Object::Growth(growth.clone())));
+        let title = format!("larger disk {} of partition {name}", disk.disk.name);
+        steps.push(step(&id, "disk", title, vec!["shape".into()], Object::Growth(disk)));
     }
     if ran {
         let running = Object::Running(Running { partition: id.clone(), start: Start::default(), seen: false });
@@ -123,13 +133,23 @@ impl Reshape {
 }
 
 impl Growth {
-    pub(super) async fn grow(&self, host: &Host) -> Result<(), Error> {
-        let vios = host.vioses().await?.into_iter().find(|vios| vios.name == self.vios);
-        let missing = |what: String| Error::Missing { what, host: host.label() };
-        let vios = vios.ok_or_else(|| missing(format!("VIOS {} that runs", self.vios)))?;
-        let group = host.volume_groups(&vios.id).await?.into_iter().find(|group| group.name == self.group);
-        let group = group.ok_or_else(|| missing(format!("volume group {} on {}", self.group, self.vios)))?;
-        let grown = host.client().grow_disk(&vios.id, &group.id, &self.disk, self.gib).await;
-        grown.map(drop).map_err(|error| host.failed(format!("making virtual disk {} larger", self.disk), error))
+    fn disk(&self, partition: &PartitionId, partition_name: &str) -> DiskSpec {
+        let disk = Disk { name: self.name.clone(), gib: self.gib, place: self.place.clone(), image: None };
+        let (partition, partition_name) = (partition.clone(), partition_name.to_owned());
+        DiskSpec { partition, partition_name, number: self.number, disk, seen: None }
+    }
+
+    /// Refuses a disk that is not there, or that would become smaller.
+    async fn check(&self, host: &Host, disk: &DiskSpec) -> Result<(), Error> {
+        let present = disk::size(host, disk).await?;
+        if self.or_larger || present <= self.gib {
+            return Ok(());
+        }
+        Err(Error::Refused {
+            what: format!("disk {} of partition {}", self.name, disk.partition_name),
+            host: host.label(),
+            done: "made smaller",
+            reason: format!("it has {present} GiB, not {} GiB or less", self.gib),
+        })
     }
 }

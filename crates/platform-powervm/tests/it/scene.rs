@@ -56,6 +56,12 @@ impl Scene {
         self.hosts.add_fault(rule.parse().unwrap());
     }
 
+    /// How often anything was asked that is not only a question.
+    pub(crate) fn writes(&self) -> u64 {
+        let counts = self.hosts.request_counts();
+        counts.iter().filter(|(call, _)| !call.starts_with("GET ")).map(|(_, count)| count).sum()
+    }
+
     pub(crate) fn count(&self, call: &str) -> u64 {
         self.hosts.request_counts().get(call).copied().unwrap_or_default()
     }

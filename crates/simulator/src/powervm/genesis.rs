@@ -36,6 +36,9 @@ pub(crate) fn create(inventory: &Inventory, seed: u64) -> State {
     for entry in &inventory.hosts {
         host(&mut state, entry);
     }
+    if inventory.settings.keys_exchanged {
+        exchange_keys(&mut state);
+    }
     if let Some(pool) = &inventory.shared_storage_pool {
         shared_storage(&mut state, pool);
     }
@@ -219,6 +222,20 @@ fn management_console(entry: &HostEntry) -> Element {
             Element::new("AuthorizedKeys"),
         ],
     )
+}
+
+/// Lets every console know the keys of all others.
+fn exchange_keys(state: &mut State) {
+    let is_console = |object: &&Object| object.kind() == "ManagementConsole";
+    let consoles = state.hosts.iter().filter_map(|host| host.objects.values().find(is_console));
+    let keys: Vec<String> = consoles.map(|console| console.element.text("PublicSSHKey").to_owned()).collect();
+    for host in &mut state.hosts {
+        for console in host.objects.values_mut().filter(|object| object.kind() == "ManagementConsole") {
+            let own = console.element.text("PublicSSHKey").to_owned();
+            let others = keys.iter().filter(|key| **key != own).map(|key| Element::leaf("AuthorizedKey", key));
+            console.element.put(Element::of("AuthorizedKeys", others));
+        }
+    }
 }
 
 /// What a client would send for a partition of this size.

@@ -72,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) migration_seconds: f64,
     /// How long a read of events waits for one.
     pub(crate) event_seconds: f64,
+    /// Whether each `NovaLink` knows the SSH keys of the others from the beginning, so that partitions can move between them.
+    pub(crate) keys_exchanged: bool,
 }
 
 impl Default for Settings {
@@ -83,6 +85,7 @@ impl Default for Settings {
             power_on_seconds: 10.0,
             migration_seconds: 60.0,
             event_seconds: 10.0,
+            keys_exchanged: false,
         }
     }
 }

@@ -7,6 +7,15 @@ use super::{partition, scsi};
 /// Looks whether a partition can go where a job wants it.
 pub(crate) fn check(state: &State, host: usize, id: &str, job: &Job) -> Result<(), String> {
     let target = target(state, host, job)?;
+    if !is_trusted(state, host, target) {
+        let (source, target) = (&state.hosts[host].name, &state.hosts[target].name);
+        return Err(format!(
+            "HSCLA313: The SSH key of the management console of {source} is not authorized at {target}."
+        ));
+    }
+    if state.hosts[host].consoles.contains_key(id) {
+        return Err("HSCLA314: A console of the partition is open.".to_owned());
+    }
     let partition = state.object(host, id).ok_or("HSCLA300: The partition does not exist.")?;
     let element = &partition.element;
     let name = element.text("PartitionName");
@@ -62,6 +71,14 @@ fn target(state: &State, host: usize, job: &Job) -> Result<usize, String> {
         Some(_) => Err("HSCLA309: The destination is the source.".to_owned()),
         None => Err(format!("HSCLA310: The managed system {name} is not known.")),
     }
+}
+
+/// Whether a host lets another one in: its `NovaLink` knows the other's key. One that has none is not asked for it.
+fn is_trusted(state: &State, host: usize, target: usize) -> bool {
+    let console = |host: usize| state.all(host, "ManagementConsole").next();
+    let own = console(host).map(|console| console.element.text("PublicSSHKey").trim()).unwrap_or_default();
+    let known = console(target).and_then(|console| console.element.child("AuthorizedKeys"));
+    own.is_empty() || known.is_some_and(|list| list.children.iter().any(|key| key.text.trim() == own))
 }
 
 /// The mappings of a partition, with the names of their VIOSes.

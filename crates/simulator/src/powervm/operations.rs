@@ -24,7 +24,7 @@ const KNOWN: [(&str, &[&str]); 4] = [
             "ReleaseController",
         ],
     ),
-    ("Cluster", &["LULinkedClone"]),
+    ("Cluster", &["LULinkedClone", "GrowLogicalUnit"]),
 ];
 
 /// How many pairs of port names can be had at once.
@@ -174,6 +174,9 @@ fn perform(state: &mut State, host: usize, job: &Job) -> Result<Vec<(String, Str
         }
         "LULinkedClone" => {
             super::pool::linked_clone(state, host, job.parameter("SourceUDID"), job.parameter("TargetUDID"))
+        }
+        "GrowLogicalUnit" => {
+            super::pool::grow_unit(state, host, job.parameter("LogicalUnitUDID"), job.parameter("Capacity"))
         }
         "RequestMaster" | "ReleaseMaster" => {
             let system = state.hosts[host].system.clone();

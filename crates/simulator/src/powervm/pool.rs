@@ -142,3 +142,51 @@ pub(crate) fn linked_clone(
     }
     Ok(Vec::new())
 }
+
+/// Makes a unit larger: the job of clusters that takes the unit's device id and its size to be, and returns both. Whether a console
+/// takes the size that a unit has already is not known; here it must be larger.
+pub(crate) fn grow_unit(
+    state: &mut State,
+    host: usize,
+    udid: &str,
+    capacity: &str,
+) -> Result<Vec<(String, String)>, String> {
+    let unit = Some(udid).filter(|udid| !udid.is_empty()).and_then(|udid| find_unit(state, host, udid, ""));
+    let unit = unit.ok_or_else(|| format!("VIOS01060003: There is no logical unit {udid}."))?;
+    let (id, udid, name) =
+        (unit.id.clone(), unit.element.text("UniqueDeviceID").to_owned(), unit.element.text("UnitName").to_owned());
+    let before: f64 = unit.element.number("UnitCapacity").unwrap_or_default();
+    let size = capacity.parse::<f64>().ok().filter(|size| size.is_finite());
+    let size = size.ok_or_else(|| format!("VIOS01060006: '{capacity}' is not a capacity."))?;
+    if size <= before {
+        return Err(format!("VIOS01060007: The logical unit {name} has {before} GB and can only become larger."));
+    }
+    let tier = unit.parent.as_deref().and_then(|tier| state.object(host, tier));
+    let pool = tier.and_then(|tier| tier.parent.clone()).unwrap_or_default();
+    let (whole, used) = space(state, host, &pool);
+    if !unit.element.is("ThinDevice") && used + size - before > whole {
+        return Err("VIOS01060004: The shared storage pool has not enough space.".to_owned());
+    }
+    if let Some(unit) = state.object_mut(host, &id) {
+        unit.element.set("UnitCapacity", size);
+    }
+    show_size(state, &udid, size);
+    state.announce(host, "MODIFY_URI", &id, "LogicalUnit");
+    Ok(vec![("LogicalUnitUDID".to_owned(), udid), ("Capacity".to_owned(), size.to_string())])
+}
+
+/// Every VIOS that maps a unit shows its size.
+fn show_size(state: &mut State, udid: &str, size: f64) {
+    for host in 0..state.hosts.len() {
+        let vioses: Vec<String> = state.all(host, "VirtualIOServer").map(|vios| vios.id.clone()).collect();
+        for vios in vioses {
+            let Some(vios) = state.object_mut(host, &vios) else { continue };
+            for mapping in &mut vios.element.child_mut("VirtualSCSIMappings").children {
+                let storage = mapping.child_mut("Storage").children.first_mut();
+                if let Some(unit) = storage.filter(|unit| unit.text("UniqueDeviceID") == udid) {
+                    unit.set("UnitCapacity", size);
+                }
+            }
+        }
+    }
+}

@@ -52,6 +52,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         self._calls = None
         self._node = None
         self._system = None
+        self._key = None
         self._node_uuid = None
         self._place = None
 
@@ -66,6 +67,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             system = self._calls("connect", patience_seconds=CONF.powervm.connect_timeout)
             LOG.info("Connected to %(name)s (%(machine)s) with VIOSes %(vioses)s", {**system, "vioses": ", ".join(system["vioses"])})
             self._system = system["name"]
+            self._key = system["key"]
             if self._npiv and not fibre.fabrics(CONF.powervm):
                 raise exception.InvalidConfiguration("[powervm] fc_attach_strategy is npiv, which needs fabric_port_wwpns")
             self._place = self._disk_place()
@@ -105,7 +107,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def get_available_resource(self, nodename):
         with errors.translated(_unavailable):
-            stats = moves.statistics(self._system, CONF.powervm, CONF.my_ip)
+            stats = moves.statistics(self._system, self._key, CONF.powervm, CONF.my_ip)
             available = server.available(self._resources(), self._node, stats)
         return {**available, "uuid": self._node_uuid} if self._node_uuid else available
 
@@ -346,7 +348,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
                          block_device_info=None, power_on=True, share_info=None):
         with errors.translated(_resize_failure):
             if moves.stays(migration):
-                self._reshape(instance, disk_info)
+                self._reshape(instance, None if volumes.boots_from_volume(block_device_info) else disk_info)
                 self._attach_all(instance, block_device_info)
                 if power_on:
                     self._calls("power", instance, uuid=instance.uuid, wish="on")
@@ -390,7 +392,8 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
     def pre_live_migration(self, context, instance, block_device_info, network_info, disk_info, migrate_data):
         found = [volumes.volume(connection) for connection in volumes.connections(block_device_info)]
         with errors.translated(_precheck_failure):
-            vlans = self._calls("expect", instance, uuid=instance.uuid, volumes=found, nics=networks.nics(network_info, None))
+            vlans = self._calls("expect", instance, uuid=instance.uuid, volumes=found, nics=networks.nics(network_info, None),
+                                key=moves.source_key(context, instance))
         moves.note(instance, vlans)
         return migrate_data
 
@@ -427,7 +430,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def _reshape(self, instance, disk_info=None):
         growths = []
-        if disk_info and not self._on_pool and instance.flavor.root_gb > json.loads(disk_info)["root_gb"]:
+        if disk_info and instance.flavor.root_gb > json.loads(disk_info)["root_gb"]:
             growths = [images.growth(instance, self._place)]
         self._calls("resize", instance, uuid=instance.uuid, shape=self._shape(instance.flavor), growths=growths)
 

@@ -30,9 +30,8 @@ def boot_disk(gib, place, image):
 
 
 def growth(instance, place):
-    """The boot disk in a volume group, as large as the flavor says. Its name is that which the Rust half gives the first disk."""
-    digits = instance.uuid.replace("-", "")
-    return {"vios": place["vios"], "group": place["group"], "disk": f"d00{digits[-12:]}", "gib": float(instance.flavor.root_gb)}
+    """The boot disk, which is the first, as large as the flavor says. It may be larger: a resize that was reverted leaves it so."""
+    return {"number": 0, "name": BOOT, "place": place, "gib": float(instance.flavor.root_gb), "or_larger": True}
 
 
 def blank_disks(block_device_info, place):

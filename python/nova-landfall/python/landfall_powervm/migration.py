@@ -33,8 +33,6 @@ def check(instance, flavor, block_device_info, on_pool, migration):
         raise _refused("its disk cannot become smaller")
     if new.ephemeral_gb != old.ephemeral_gb or new.swap != old.swap:
         raise _refused("ephemeral and swap disks stay as they are; choose a flavor with the same")
-    if from_image and new.root_gb > old.root_gb and on_pool:
-        raise _refused("a disk in a shared storage pool cannot become larger")
     has_local = from_image or old.ephemeral_gb or old.swap
     if has_local and not on_pool and not stays(migration):
         raise _refused("its disks are in a volume group of one VIOS, which no other host sees")
@@ -50,13 +48,20 @@ def only_volumes(context, instance):
     return all(bdm.is_volume for bdm in bdms)
 
 
-def statistics(system, section, address):
-    """What other computes need to know of this one's server."""
+def statistics(system, key, section, address):
+    """What other computes need to know of this one's server. Its SSH key is a public one."""
     return {
         "powervm_system": system,
+        "powervm_key": key or "",
         "powervm_address": section.migration_address or address,
         "powervm_user": section.migration_user,
     }
+
+
+def source_key(context, instance):
+    """The SSH key of the server that an instance comes from, as its compute tells it; none if it tells none."""
+    nodes = objects.ComputeNodeList.get_all_by_host(context, instance.host)
+    return (nodes[0].stats or {}).get("powervm_key") or None
 
 
 def destination(context, host, instance):

@@ -1,5 +1,6 @@
 //! The server: connecting to it, what it has, what is on it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use landfall_platform::ErrorClass;
@@ -34,14 +35,11 @@ pub(crate) async fn connect(
     loop {
         let connected = match session.host().await {
             // A server without a VIOS that runs can do nothing for anybody.
-            Ok(host) => host.vioses().await.map(|vioses| (host, vioses)).map_err(Failure::from),
+            Ok(host) => ready(host).await.map_err(Failure::from),
             Err(failure) => Err(failure),
         };
         match connected {
-            Ok((host, vioses)) => {
-                let names: Vec<&str> = vioses.iter().map(|vios| vios.name.as_str()).collect();
-                return Ok(json!({"name": host.name(), "machine": host.system().machine, "vioses": names}));
-            }
+            Ok(answer) => return Ok(answer),
             Err(failure) if failure.may_pass() && Instant::now() + PAUSE < deadline => {
                 reporter.say("warning", format!("the server is not ready yet: {}", failure.message()));
             }
@@ -53,6 +51,14 @@ pub(crate) async fn connect(
             () = tokio::time::sleep(PAUSE) => {}
         }
     }
+}
+
+/// What is said of a server that can be worked with.
+async fn ready(host: Arc<compute::Host>) -> Result<Value, compute::Error> {
+    let vioses = host.vioses().await?;
+    let names: Vec<&str> = vioses.iter().map(|vios| vios.name.as_str()).collect();
+    let key = compute::public_key(&host).await?;
+    Ok(json!({"name": host.name(), "machine": host.system().machine, "vioses": names, "key": key}))
 }
 
 /// What the server has, and how much of it is in use.

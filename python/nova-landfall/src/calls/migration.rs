@@ -1,5 +1,6 @@
 //! Moving a partition while it runs: each half where it belongs.
 
+use landfall_platform::error_chain;
 use landfall_platform_powervm::compute::{self, Destination, Nic, Volume};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -16,22 +17,27 @@ pub(crate) async fn expect(
     uuid: Uuid,
     volumes: &[Volume],
     nics: &[Nic],
+    key: Option<&str>,
     reporter: &Reporter,
     cancel: &CancellationToken,
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let journal = Journal::new(session, uuid, Kind::Arrival, "");
     let run = journal.run(reporter, cancel);
-    match compute::await_arrival(&host, &uuid.into(), volumes, nics, &run).await {
+    match compute::await_arrival(&host, &uuid.into(), volumes, nics, key, &run).await {
         Ok(vlans) => Ok(json!(vlans)),
         Err(error) => journal.close(Err(error)),
     }
 }
 
-/// The partition has come.
-pub(crate) fn arrived(session: &Session, uuid: Uuid) -> Value {
+/// The partition has come. That cannot be undone, so what still goes wrong is only told.
+pub(crate) async fn arrived(session: &Session, uuid: Uuid, reporter: &Reporter) -> Result<Value, Failure> {
+    let host = session.host().await?;
+    if let Err(error) = compute::settle_arrival(&host, &uuid.into()).await {
+        reporter.say("warning", format!("networks after the arrival of {uuid}: {}", error_chain(&error)));
+    }
     Journal::new(session, uuid, Kind::Arrival, "").forget();
-    Value::Null
+    Ok(Value::Null)
 }
 
 /// The partition does not come: what was prepared for it goes.

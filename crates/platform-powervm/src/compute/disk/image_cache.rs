@@ -2,14 +2,16 @@
 //!
 //! Who finds no image uploads it, and says so first with a marker: a unit of almost no size whose name is `part`, eight digits,
 //! and the name of the image. Of several markers the first by name wins; the others withdraw and wait. An image without markers is
-//! complete. This is how the platform's own tools do it, so theirs and ours share images.
+//! complete. This is how the platform's own tools do it, so theirs and ours share images. What they do not do is to take over from
+//! somebody who is gone ([`super::stall`]).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use landfall_platform::Progress;
 
-use super::pool::Pool;
+use super::{pool::Pool, stall::Sight};
 use crate::client::{Before, FileKind, LogicalUnit, LogicalUnitSpec, Source, Upload};
 use crate::compute::{Error, Host, Image, PartitionId};
 
@@ -39,22 +41,55 @@ impl<'a> ImageCache<'a> {
             }
             let markers = markers(&units, &image.name);
             let own = markers.iter().find(|unit| unit.name == mine);
-            let first = markers.iter().map(|unit| unit.name.as_str()).min();
+            let first = markers.iter().min_by_key(|unit| unit.name.as_str());
             match (own, first) {
-                (Some(_), Some(first)) if first == mine => return self.upload(image, &units, progress).await,
+                (Some(_), Some(first)) if first.name == mine => return self.upload(image, &units, progress).await,
                 (Some(own), Some(_)) => self.pool.delete(self.host, own).await?,
                 // Whoever waits here keeps others of this program from their turn, and one of them may be the one that is waited
                 // for: it was cut off, and comes back. So waiting is for those who call this.
                 (None, Some(other)) => {
-                    progress(format!("waits for image {}, which {other} uploads", image.name));
-                    let whom =
-                        format!("whoever made the unit {other}; if that program is gone for good, delete the unit");
+                    if self.take_over(image, other, &units, progress).await? {
+                        continue;
+                    }
+                    progress(format!("waits for image {}, which {} uploads", image.name, other.name));
+                    let whom = format!(
+                        "whoever made the unit {}; if that program is gone for good, delete the unit, or wait until nothing \
+                         has come of it for half an hour",
+                        other.name
+                    );
                     let what = format!("image {}", image.name);
                     return Err(Error::Busy { what, host: self.host.label(), whom });
                 }
                 (_, None) => self.mark(&mine).await?,
             }
         }
+    }
+
+    /// Removes the marker of somebody else, with what they have uploaded, if nothing has come of it for too long.
+    async fn take_over(
+        &self,
+        image: &Image,
+        marker: &LogicalUnit,
+        units: &[LogicalUnit],
+        progress: Progress<'_>,
+    ) -> Result<bool, Error> {
+        let part = units.iter().find(|unit| unit.name == image.name);
+        let sight = Sight { unit: part.map(|unit| unit.id.clone()), free_gib: self.pool.free_gib(self.host).await? };
+        let (stalls, patience) = (&self.host.stalls, self.host.patience());
+        let Some(unchanged) = stalls.look(&marker.id, sight, Instant::now(), patience) else { return Ok(false) };
+        // They may have finished just now.
+        let units = self.pool.units(self.host).await?;
+        if units.iter().any(|unit| unit.id == marker.id) {
+            let minutes = unchanged.as_secs() / 60;
+            progress(format!("takes over image {}: nothing has come of {} for {minutes} min", image.name, marker.name));
+            // Without a marker it would be taken for complete: so this goes first.
+            if let Some(part) = units.iter().find(|unit| unit.name == image.name) {
+                self.pool.delete(self.host, part).await?;
+            }
+            self.pool.delete(self.host, marker).await?;
+        }
+        stalls.forget(&marker.id);
+        Ok(true)
     }
 
     /// Uploads the image. What an attempt before this one has left of it goes first: nobody knows how much it is.

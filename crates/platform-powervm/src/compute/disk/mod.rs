@@ -2,6 +2,7 @@
 
 mod image_cache;
 mod pool;
+mod stall;
 mod volume_group;
 
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use super::{Backing, Disk, DiskPlace, Error, Host, PartitionId};
 
 pub(super) use image_cache::{image_of, is_copy, left_images};
 pub(super) use pool::{Pool, names_of as units_of};
+pub use stall::Patience;
+pub(super) use stall::Stalls;
 pub(super) use volume_group::suffix as virtual_disk_suffix;
 
 /// A disk of a partition.
@@ -47,5 +50,27 @@ pub(super) async fn remove(host: &Arc<Host>, spec: &DiskSpec) -> Result<(), Erro
             pool.remove(host, spec).await
         }
         DiskPlace::VolumeGroup { vios, group } => volume_group::remove(host, spec, vios, group).await,
+    }
+}
+
+/// How large a disk is that is there.
+pub(super) async fn size(host: &Host, spec: &DiskSpec) -> Result<f64, Error> {
+    match &spec.disk.place {
+        DiskPlace::Pool { pool, tier } => {
+            let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+            pool.unit_of(host, spec).await.map(|unit| unit.capacity_gib)
+        }
+        DiskPlace::VolumeGroup { vios, group } => volume_group::size(host, spec, vios, group).await,
+    }
+}
+
+/// Makes a disk that is there as large as it shall be. No disk becomes smaller.
+pub(super) async fn grow(host: &Host, spec: &DiskSpec) -> Result<(), Error> {
+    match &spec.disk.place {
+        DiskPlace::Pool { pool, tier } => {
+            let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+            pool.grow(host, spec).await
+        }
+        DiskPlace::VolumeGroup { vios, group } => volume_group::grow(host, spec, vios, group).await,
     }
 }

@@ -25,7 +25,9 @@ pub(in crate::compute) struct Pool {
     is_default: bool,
     /// The id of the tier.
     pub(super) tier: String,
-    /// The ids of the VIOSes of the pool's cluster, on all servers.
+    /// The id of the pool's cluster.
+    cluster: Option<String>,
+    /// The ids of the VIOSes of that cluster, on all servers.
     vioses: Vec<String>,
 }
 
@@ -50,13 +52,12 @@ impl DiskSpec {
 impl DiskSpec {
     /// The device id of its unit, which is there.
     pub(in crate::compute) async fn device(&self, host: &Host) -> Result<String, Error> {
-        let missing = |what: String| Error::Missing { what, host: host.label() };
         let DiskPlace::Pool { pool, tier } = &self.disk.place else {
-            return Err(missing(format!("shared storage pool with disk {}", self.disk.name)));
+            let what = format!("shared storage pool with disk {}", self.disk.name);
+            return Err(Error::Missing { what, host: host.label() });
         };
-        let units = Pool::find(host, pool.as_deref(), tier.as_deref()).await?.units(host).await?;
-        let unit = units.into_iter().find(|unit| unit.name == self.unit());
-        unit.map(|unit| unit.device).ok_or_else(|| missing(format!("logical unit {}", self.unit())))
+        let pool = Pool::find(host, pool.as_deref(), tier.as_deref()).await?;
+        pool.unit_of(host, self).await.map(|unit| unit.device)
     }
 }
 
@@ -91,14 +92,17 @@ impl Pool {
         let mut all = Vec::new();
         for pool in &pools {
             let of_pool = |id: &Option<String>| id.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(&pool.id));
-            let nodes = clusters.iter().filter(|cluster| of_pool(&cluster.pool)).flat_map(|cluster| &cluster.nodes);
+            let cluster = clusters.iter().find(|cluster| of_pool(&cluster.pool));
+            let nodes = cluster.into_iter().flat_map(|cluster| &cluster.nodes);
             let vioses: Vec<String> = nodes.filter_map(|node| node.vios.clone()).collect();
+            let cluster = cluster.map(|cluster| cluster.id.clone());
             for tier in client.tiers(&pool.id).await.map_err(failed)? {
                 all.push(Self {
                     name: pool.name.clone(),
                     tier_name: tier.name,
                     is_default: tier.is_default,
                     tier: tier.id,
+                    cluster: cluster.clone(),
                     vioses: vioses.clone(),
                 });
             }
@@ -111,12 +115,40 @@ impl Pool {
         DiskPlace::Pool { pool: Some(self.name.clone()), tier: Some(self.tier_name.clone()) }
     }
 
+    /// What is left of it.
+    pub(super) async fn free_gib(&self, host: &Host) -> Result<f64, Error> {
+        let pools = host.client().pools().await;
+        let pools = pools.map_err(|error| host.failed("reading the room in the shared storage pool", error))?;
+        let own = pools.into_iter().find(|pool| pool.name == self.name);
+        let what = || format!("shared storage pool {}", self.name);
+        own.map(|pool| pool.free_gib).ok_or_else(|| Error::Missing { what: what(), host: host.label() })
+    }
+
     pub(in crate::compute) async fn units(&self, host: &Host) -> Result<Vec<LogicalUnit>, Error> {
         let read = async {
             let units = host.client().logical_units(&self.tier).await;
             units.map_err(|error| host.failed("reading the logical units", error))
         };
         host.units.read(&self.tier, read).await
+    }
+
+    /// The unit of a disk that is there.
+    pub(super) async fn unit_of(&self, host: &Host, spec: &DiskSpec) -> Result<LogicalUnit, Error> {
+        let name = spec.unit();
+        let unit = self.units(host).await?.into_iter().find(|unit| unit.name == name);
+        unit.ok_or_else(|| Error::Missing { what: format!("logical unit {name}"), host: host.label() })
+    }
+
+    /// Makes the disk as large as it shall be. One that is as large, or larger, is as good.
+    pub(super) async fn grow(&self, host: &Host, spec: &DiskSpec) -> Result<(), Error> {
+        let unit = self.unit_of(host, spec).await?;
+        if unit.capacity_gib >= spec.disk.gib {
+            return Ok(());
+        }
+        let what = || format!("cluster of VIOSes with shared storage pool {}", self.name);
+        let cluster = self.cluster.as_ref().ok_or_else(|| Error::Missing { what: what(), host: host.label() })?;
+        let grown = host.client().grow_logical_unit(cluster, &unit.device, spec.disk.gib, host.jobs()).await;
+        grown.map_err(|error| host.failed(format!("making logical unit {} larger", unit.name), error))
     }
 
     /// Makes the disk, a clone of its image if it has one.

@@ -56,6 +56,23 @@ pub(super) async fn ensure(
     Ok(vec![backing])
 }
 
+/// How large the disk is.
+pub(super) async fn size(host: &Host, spec: &DiskSpec, vios: &str, group: &str) -> Result<f64, Error> {
+    let name = spec.virtual_disk();
+    let (_, group) = place(host, vios, group).await?;
+    let disk = group.disks.iter().find(|disk| disk.name == name);
+    let missing = || Error::Missing { what: format!("virtual disk {name}"), host: host.label() };
+    disk.map(|disk| disk.capacity_gib).ok_or_else(missing)
+}
+
+/// Makes the disk as large as it shall be. One that is as large, or larger, is as good.
+pub(super) async fn grow(host: &Host, spec: &DiskSpec, vios: &str, group: &str) -> Result<(), Error> {
+    let name = spec.virtual_disk();
+    let (vios, group) = place(host, vios, group).await?;
+    let grown = host.client().grow_disk(&vios.id, &group.id, &name, spec.disk.gib).await;
+    grown.map(drop).map_err(|error| host.failed(format!("making virtual disk {name} larger"), error))
+}
+
 /// Deletes the disk.
 pub(super) async fn remove(host: &Arc<Host>, spec: &DiskSpec, vios: &str, group: &str) -> Result<(), Error> {
     let name = spec.seen.clone().unwrap_or_else(|| spec.virtual_disk());

@@ -159,7 +159,7 @@ fn steps(source: &Host, target: &Host, blueprint: &Blueprint, shown: Vec<Backing
             continue;
         }
         let own = format!("unit/{}", seen.len());
-        let kept = Object::Kept(Kept { device: device.clone() });
+        let kept = Object::Kept(Kept { device: device.clone(), disk: None });
         steps.push(step(target, &own, "disk", &format!("logical unit {device}"), &["partition".into()], kept));
         sources.push(own.as_str().into());
         seen.push(device);

@@ -11,12 +11,12 @@ use futures::future::join_all;
 use landfall_platform::{StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
-use super::{Move, Peer, checks};
+use super::{Move, Peer, checks, live::KEY};
 use crate::compute::{
     Error, Host, Mac, Nic, OperationError, PartitionId, Run, Volume,
     network::{self, NicsSpec},
     operation::{Kind, Operation},
-    steps::{Binder, Desired, Object},
+    steps::{Binder, Desired, Object, Trusted},
     volume::{self, VolumeSpec},
 };
 
@@ -39,13 +39,14 @@ pub struct Destination {
     pub vlans: Vec<(Mac, u16)>,
 }
 
-/// Prepares a server for a partition that comes to it while it runs: its VIOSes find the volumes, and its networks are ready. The VLANs
-/// of links to Open vSwitch. [`unwind`](crate::compute::unwind) undoes it, by the journal, if the partition does not come.
+/// Prepares a server for a partition that comes to it while it runs: its VIOSes find the volumes, its networks are ready, and its
+/// console lets in that of the source, whose [`public_key`](super::public_key) it is. The VLANs of links to Open vSwitch. [`unwind`](crate::compute::unwind) undoes it, by the journal, if the partition does not come.
 pub async fn await_arrival(
     target: &Arc<Host>,
     id: &PartitionId,
     volumes: &[Volume],
     nics: &[Nic],
+    key: Option<&str>,
     run: &Run,
 ) -> Result<Vec<(Mac, u16)>, OperationError> {
     let what = format!("arrival of partition {id} on {}", target.name());
@@ -55,12 +56,21 @@ pub async fn await_arrival(
         let title = format!("volume {} on {}", volume.id, target.name());
         steps.push(step(target, format!("volume/{}", volume.id).as_str(), "volume", title, object));
     }
+    if let Some(key) = key {
+        let object = Object::Trusted(Trusted { key: key.to_owned() });
+        steps.push(step(target, KEY, "key", format!("SSH key at {}", target.name()), object));
+    }
     let object = Object::Links(NicsSpec::of(id, nics.to_vec()));
     steps.push(step(target, LINKS, "network-adapters", format!("networks on {}", target.name()), object));
     let binder = Binder::new([Arc::clone(target)]);
     let operation = Operation { kind: Kind::Arrival, what, partition: id, run };
     let outputs = operation.apply(steps, &binder).await?;
     Ok(outputs.get(&LINKS.into()).and_then(|outputs| outputs.get("vlans")).unwrap_or_default())
+}
+
+/// The partition has come: what it needs of the server's networks is still there, or is there again.
+pub async fn settle_arrival(target: &Host, id: &PartitionId) -> Result<(), Error> {
+    network::settle(target, id).await
 }
 
 /// Whether a partition could leave its server while it runs, or why not.

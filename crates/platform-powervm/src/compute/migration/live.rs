@@ -1,8 +1,9 @@
 //! Moving a partition while it runs.
 //!
 //! ```text
-//! volumes known to the target ─┐
-//! config drive taken out ──────┴─► moved
+//! volumes known to the target ────────────┐
+//! source's SSH key known to the target ───┤
+//! config drive taken out, console closed ─┴─► moved
 //! ```
 
 use std::sync::Arc;
@@ -16,13 +17,15 @@ use crate::client::{JobLimits, Parameter};
 use crate::compute::{
     Error, Host, Mac, OperationError, PartitionId, Run, Volume, eject_config_drive,
     operation::{Kind, Operation},
-    steps::{Binder, Desired, Object},
+    steps::{Binder, Desired, Object, Trusted, close_console},
     volume::VolumeSpec,
 };
 
 /// How much longer than other jobs a migration may take: memory has to be copied, again and again while it changes.
 const PATIENCE: u32 = 4;
 const TIMEOUT: Duration = Duration::from_hours(3);
+/// The step that makes the source's key known.
+pub(super) const KEY: &str = "key";
 /// What an override of a check is called.
 const OVERRIDE: &str = "2";
 
@@ -67,11 +70,24 @@ pub async fn live_migrate(
     if !is_moving && target.partition(id).await.map_err(refused)?.is_none() {
         checks::live(source, target, id).await.map_err(refused)?;
     }
+    let key = public_key(source).await.map_err(refused)?;
     let binder = Binder::new([Arc::clone(source), Arc::clone(target)]);
-    operation.apply(steps(source, target, id, volumes, peer), &binder).await.map(drop)
+    operation.apply(steps(source, target, id, volumes, peer, key), &binder).await.map(drop)
 }
 
-fn steps(source: &Host, target: &Host, id: &PartitionId, volumes: &[Volume], peer: Option<&Peer>) -> Vec<StepSpec> {
+/// The SSH key by which a server's console connects to others, if it has one.
+pub async fn public_key(host: &Host) -> Result<Option<String>, Error> {
+    host.client().public_key().await.map_err(|error| host.failed("reading the SSH key of the console", error))
+}
+
+fn steps(
+    source: &Host,
+    target: &Host,
+    id: &PartitionId,
+    volumes: &[Volume],
+    peer: Option<&Peer>,
+    key: Option<String>,
+) -> Vec<StepSpec> {
     let step = |host: &Host, name: &str, kind: &str, title: String, needs: Vec<StepId>, object| {
         Desired { host: host.name().to_owned(), object }.step(name, kind, title, needs, TIMEOUT)
     };
@@ -83,6 +99,11 @@ fn steps(source: &Host, target: &Host, id: &PartitionId, volumes: &[Volume], pee
         let object = Object::Volume(VolumeSpec { partition: id.clone(), volume: volume.clone() });
         let title = format!("volume {} on {}", volume.id, target.name());
         steps.push(step(target, &name, "volume", title, Vec::new(), object));
+    }
+    if let Some(key) = key {
+        needs.push(KEY.into());
+        let title = format!("SSH key of {} at {}", source.name(), target.name());
+        steps.push(step(target, KEY, "key", title, Vec::new(), Object::Trusted(Trusted { key })));
     }
     let moved = Move {
         partition: id.clone(),
@@ -104,6 +125,8 @@ impl Move {
             return Ok(());
         }
         eject_config_drive(source, &self.partition).await?;
+        // Whether one is open cannot be asked.
+        close_console(source, &self.partition).await;
         let vlans: Vec<String> = self.vlans.iter().map(|(mac, vlan)| format!("{}/{vlan}", mac.as_str())).collect();
         let vlans = vlans.join(",");
         let mut parameters = vec![

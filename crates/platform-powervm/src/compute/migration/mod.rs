@@ -6,6 +6,6 @@ mod halves;
 mod live;
 
 pub use cold::{confirm_migration, migrate, revert_migration};
-pub use halves::{Destination, await_arrival, check_departure, depart};
+pub use halves::{Destination, await_arrival, check_departure, depart, settle_arrival};
 pub(super) use live::Move;
-pub use live::{Peer, abort_migration, live_migrate, recover_migration};
+pub use live::{Peer, abort_migration, live_migrate, public_key, recover_migration};

@@ -12,6 +12,12 @@ pub(in crate::compute) struct Adapter {
     pub(super) id: String,
     pub(super) mac: String,
     pub(super) vlan: u16,
+    /// Further VLANs of it.
+    pub(super) tagged: Vec<u16>,
+    /// The number of its switch.
+    pub(super) switch: u32,
+    /// Whether it carries VLANs for others.
+    pub(super) is_trunk: bool,
     /// What Open vSwitch is told about it; empty for all but trunks.
     pub(super) external_ids: String,
 }
@@ -40,6 +46,9 @@ pub(super) async fn of(host: &Host, owner: &Path) -> Result<Vec<Adapter>, Error>
         id: entry.id.clone(),
         mac: entry.text("MACAddress"),
         vlan: entry.number("PortVLANID").unwrap_or_default(),
+        tagged: entry.text("TaggedVLANIDs").split_whitespace().filter_map(|vlan| vlan.parse().ok()).collect(),
+        switch: entry.number("VirtualSwitchID").unwrap_or_default(),
+        is_trunk: entry.object.child("TrunkPriority").is_some(),
         external_ids: entry.text("OvsPortExternalIds"),
     };
     Ok(entries.iter().map(adapter).collect())

@@ -3,9 +3,11 @@
 mod adapter;
 mod attach;
 mod bridged;
+mod ledger;
 mod open_vswitch;
 mod sriov;
 mod switch;
+mod tidy;
 mod vlan;
 
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use super::{Error, Host, Mac, Network, Nic, PartitionId, fresh::Part};
 use adapter::Adapter;
 
 pub use attach::{attach_nic, detach_nic};
+pub(super) use ledger::Ledger;
 
 /// The adapters of a partition, in the order in which its operating system shall see them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +76,7 @@ pub(super) async fn prepare(host: &Arc<Host>, spec: &NicsSpec) -> Result<Vec<(Ma
     let mut vlans = Vec::new();
     for nic in &spec.nics {
         match &nic.network {
-            Network::Bridged { switch, vlan } => bridged::prepare(host, switch, *vlan).await.map(drop)?,
+            Network::Bridged { switch, vlan } => bridged::prepare(host, switch, *vlan).await?,
             Network::OpenVSwitch { bridge, port, mtu } => {
                 let port = open_vswitch::Port { bridge, id: port, mtu: *mtu };
                 vlans.push((nic.mac.clone(), open_vswitch::prepare(host, &spec.partition, &nic.mac, &port).await?));
@@ -84,8 +87,26 @@ pub(super) async fn prepare(host: &Arc<Host>, spec: &NicsSpec) -> Result<Vec<(Ma
     Ok(vlans)
 }
 
-/// Removes the adapters with what they have elsewhere. A partition that is gone has none.
+/// Sees to it that the VLANs of a partition that has come are bridged: while it was on its way it had no adapter on them here, and
+/// somebody may have removed them.
+pub(super) async fn settle(host: &Host, partition: &PartitionId) -> Result<(), Error> {
+    for adapter in adapter::of(host, &Host::path(partition)).await? {
+        vlan::bridge(host, ledger::Vlan { switch: adapter.switch, number: adapter.vlan }).await?;
+    }
+    Ok(())
+}
+
+/// Removes the adapters with what they have elsewhere, and VLANs that were added for them. A partition that is gone has none.
 pub(super) async fn remove(host: &Arc<Host>, spec: &NicsSpec) -> Result<(), Error> {
+    unplug(host, spec).await?;
+    let vlan = |nic: &Nic| match nic.network {
+        Network::Bridged { vlan, .. } => Some(vlan),
+        _ => None,
+    };
+    tidy::tidy(host, &spec.nics.iter().filter_map(vlan).collect()).await
+}
+
+async fn unplug(host: &Arc<Host>, spec: &NicsSpec) -> Result<(), Error> {
     let ours = |mac: &str| spec.nics.iter().any(|nic| mac.eq_ignore_ascii_case(nic.mac.as_str()));
     if spec.nics.iter().any(|nic| matches!(nic.network, Network::OpenVSwitch { .. })) {
         open_vswitch::unplug(host, &spec.partition, ours).await?;

@@ -9,7 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::mappings;
 use crate::client::Storage;
-use crate::compute::{Backing, Error, Host, PartitionId, mapping::Change, migration::Move};
+use crate::compute::{
+    Backing, Error, Host, PartitionId,
+    disk::{self, DiskSpec},
+    mapping::Change,
+    migration::Move,
+};
 
 /// What VIOSes have shown to a partition, and show it no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,9 +62,11 @@ impl Step for ReleasedStep {
 }
 
 /// A logical unit that exists, and outlives whoever is shown it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::compute) struct Kept {
     pub(in crate::compute) device: String,
+    /// The disk that it is, if it shall be as large as that says. It stays so.
+    pub(in crate::compute) disk: Option<DiskSpec>,
 }
 
 pub(super) struct KeptStep {
@@ -70,6 +77,9 @@ pub(super) struct KeptStep {
 #[async_trait]
 impl Step for KeptStep {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+        if let Some(disk) = &self.desired.disk {
+            disk::grow(&self.host, disk).await?;
+        }
         let storage = Storage::LogicalUnit(self.desired.device.clone());
         let clusters = self.host.client().clusters().await;
         let clusters = clusters.map_err(|error| self.host.failed("reading the clusters of VIOSes", error))?;
@@ -86,6 +96,31 @@ impl Step for KeptStep {
         mappings::tell(&backings)
     }
 
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        Ok(())
+    }
+}
+
+/// The SSH key of another server's console, which may connect to this one's: that is how partitions come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::compute) struct Trusted {
+    pub(in crate::compute) key: String,
+}
+
+pub(super) struct TrustedStep {
+    pub(super) host: Arc<Host>,
+    pub(super) desired: Trusted,
+}
+
+#[async_trait]
+impl Step for TrustedStep {
+    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+        let authorised = self.host.client().authorise_key(&self.desired.key).await;
+        authorised.map_err(|error| self.host.failed("authorising the SSH key of another console", error))?;
+        Ok(Outputs::default())
+    }
+
+    /// It stays: other partitions may be on their way by it.
     async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
         Ok(())
     }

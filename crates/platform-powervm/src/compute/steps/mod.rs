@@ -22,21 +22,15 @@ use landfall_platform::{Bind, ErrorClass, Step, StepError, StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConfigDrive, Error, Host, PartitionId, PartitionSpec,
-    config_drive::MediumSpec,
-    disk::DiskSpec,
-    migration::Move,
-    network::NicsSpec,
-    operation::Outline,
-    resize::{Growth, Reshape},
-    snapshot::Loan,
-    volume::VolumeSpec,
+    ConfigDrive, Error, Host, PartitionId, PartitionSpec, config_drive::MediumSpec, disk::DiskSpec, migration::Move,
+    network::NicsSpec, operation::Outline, resize::Reshape, snapshot::Loan, volume::VolumeSpec,
 };
 
 pub(super) use fibre_ports::FibrePorts;
 pub(super) use load_source::LoadSource;
 pub(super) use mappings::Mappings;
-pub(super) use migration::{Kept, Released};
+pub(super) use migration::{Kept, Released, Trusted};
+pub(super) use partition::close_console;
 pub(super) use power::Running;
 pub(super) use shape::Off;
 
@@ -78,11 +72,13 @@ pub(super) enum Object {
     /// Another shape of it.
     Reshape(Box<Reshape>),
     /// A disk that is larger than it was.
-    Growth(Growth),
+    Growth(DiskSpec),
     /// What it is shown no more.
     Released(Released),
     /// A logical unit that was there before it.
     Kept(Kept),
+    /// The SSH key of a console that it comes from.
+    Trusted(Trusted),
     /// That it is on another server.
     Moved(Move),
     /// One of its disks, shown to the management partition for a while.
@@ -155,9 +151,10 @@ impl Bind for Binder {
             Object::Running(desired) => Arc::new(power::PowerStep { host, desired }),
             Object::Off(desired) => Arc::new(shape::OffStep { host, desired }),
             Object::Reshape(desired) => Arc::new(shape::ReshapeStep { host, desired: *desired }),
-            Object::Growth(desired) => Arc::new(shape::GrowthStep { host, desired }),
+            Object::Growth(desired) => Arc::new(shape::GrowthStep { host, disk: desired }),
             Object::Released(desired) => Arc::new(migration::ReleasedStep { host, desired }),
             Object::Kept(desired) => Arc::new(migration::KeptStep { host, desired }),
+            Object::Trusted(desired) => Arc::new(migration::TrustedStep { host, desired }),
             Object::Moved(desired) => Arc::new(migration::MoveStep { host, desired }),
             Object::Loan(desired) => Arc::new(loan::LoanStep { host, desired }),
             Object::FibrePorts(desired) => Arc::new(fibre_ports::FibrePortsStep { host, desired }),

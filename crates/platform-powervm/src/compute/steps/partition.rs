@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use landfall_platform::{Context, ErrorClass, Outputs, Step, StepError};
 
-use crate::client::{JobLimits, Path};
-use crate::compute::{Error, Host, PartitionSpec, document, power};
+use crate::client::Path;
+use crate::compute::{Error, Host, PartitionId, PartitionSpec, document, power};
 
 pub(super) struct PartitionStep {
     pub(super) host: Arc<Host>,
@@ -35,7 +35,7 @@ impl Step for PartitionStep {
         // Somebody has switched it on, or an open console keeps it.
         power::unplug(&self.host, &self.spec.id).await?;
         if error.class() == ErrorClass::Invalid {
-            close_console(&self.host, &Host::path(&self.spec.id), self.host.jobs()).await;
+            close_console(&self.host, &self.spec.id).await;
         }
         client.delete_partition(self.spec.id.as_str()).await.map_err(failed)?;
         Ok(())
@@ -61,6 +61,6 @@ impl PartitionStep {
 }
 
 /// Closes the console of a partition. If none is open, so much the better.
-async fn close_console(host: &Host, partition: &Path, limits: JobLimits) {
-    let _closed = host.client().run_job(partition, "CloseVterm", &[], limits).await;
+pub(in crate::compute) async fn close_console(host: &Host, partition: &PartitionId) {
+    let _closed = host.client().run_job(&Host::path(partition), "CloseVterm", &[], host.jobs()).await;
 }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::compute::{
     Host, PartitionId, Power, Start,
+    disk::{self, DiskSpec},
     power::{self, power},
-    resize::{Growth, Reshape},
+    resize::Reshape,
 };
 
 /// A partition that is off for a while.
@@ -59,13 +60,13 @@ impl Step for ReshapeStep {
 
 pub(super) struct GrowthStep {
     pub(super) host: Arc<Host>,
-    pub(super) desired: Growth,
+    pub(super) disk: DiskSpec,
 }
 
 #[async_trait]
 impl Step for GrowthStep {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
-        self.desired.grow(&self.host).await?;
+        disk::grow(&self.host, &self.disk).await?;
         Ok(Outputs::default())
     }
 

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use landfall_platform::error_chain;
+use landfall_platform_powervm::client::{Parameter, Path};
 use landfall_platform_powervm::compute::{
     Devices, OperationError, confirm_migration, live_migrate, migrate, rebuild, revert_migration, snapshot, spawn,
 };
 
+use landfall_simulator::core::Simulation as _;
+
 use super::inventory;
-use super::stage::{Stage, id, run, second};
+use super::stage::{Stage, administer, id, run, second};
+use crate::scene::JOBS;
 
 /// A partition that runs, whose guest is connected.
 async fn connected(stage: &Stage) {
@@ -128,4 +132,59 @@ async fn a_disk_is_copied_through_the_management_partition() {
     snapshot(&stage.host, &id("node-0"), &devices, &copy, &run).await.unwrap();
     assert_eq!(std::fs::read(&copy).unwrap(), b"contents");
     assert_eq!(before, inventory::list(&stage.scene.hosts));
+}
+
+/// How many keys each console lets in.
+fn keys(stage: &Stage) -> Vec<usize> {
+    let world = stage.scene.hosts.world().view(|hosts, _| hosts.snapshot());
+    let hosts = world["hosts"].as_array().unwrap();
+    let list = |host: &serde_json::Value| {
+        let mut objects = host["objects"].as_object().unwrap().values();
+        let console = objects.find(|object| object["element"]["n"] == "ManagementConsole").unwrap();
+        let mut fields = console["element"]["c"].as_array().unwrap().iter();
+        let keys = fields.find(|field| field["n"] == "AuthorizedKeys");
+        keys.and_then(|keys| keys["c"].as_array()).map_or(0, Vec::len)
+    };
+    hosts.iter().map(list).collect()
+}
+
+#[tokio::test]
+async fn the_source_is_let_in_at_the_target_once_and_nobody_else() {
+    let stage = Stage::new().await;
+    let target = second(&stage).await;
+    connected(&stage).await;
+    assert_eq!(keys(&stage), [0, 0, 0]);
+    // Without the key the platform refuses, and it is not the core that says so.
+    let parameters = [("TargetManagedSystemName", Parameter::Text("power-b"))];
+    let path = Path::entry("LogicalPartition", id("node-0").as_str());
+    let error = stage.scene.client().run_job(&path, "MigrateValidate", &parameters, JOBS).await.unwrap_err();
+    assert!(error_chain(&error).contains("not authorized at power-b"), "{}", error_chain(&error));
+    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    assert_eq!(keys(&stage), [0, 1, 0]);
+    live_migrate(&target, &stage.host, &id("node-0"), &[], None, &run()).await.unwrap();
+    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    assert_eq!(keys(&stage), [1, 1, 0], "once each");
+}
+
+#[tokio::test]
+async fn keys_that_others_authorise_meanwhile_are_kept() {
+    let stage = Stage::new().await;
+    let clients: Vec<_> = (0..8).map(|_| stage.scene.client()).collect();
+    let names: Vec<String> = (0..8).map(|number| format!("ssh-rsa AAAA{number} wlp@other")).collect();
+    let all = clients.iter().zip(&names).map(|(client, key)| client.authorise_key(key));
+    futures::future::try_join_all(all).await.unwrap();
+    assert_eq!(keys(&stage), [8, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_console_that_is_open_is_closed_before_a_partition_moves() {
+    let stage = Stage::new().await;
+    let target = second(&stage).await;
+    connected(&stage).await;
+    let path = Path::entry("LogicalPartition", id("node-0").as_str());
+    let number = stage.scene.client().quick(&path, "PartitionID").await.unwrap();
+    let url = format!("{}/powervm/hosts/0/consoles/{number}", stage.scene.hosts.admin_url());
+    administer(&url, String::new()).await;
+    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    assert!(has(&inventory::list(&stage.scene.hosts), "power-b: partition node-0 running"));
 }

@@ -1,9 +1,14 @@
 //! Network adapters of every kind.
 
-use landfall_platform_powervm::compute::{Blueprint, Mac, Network, Nic, OperationError, destroy, spawn};
+use std::sync::Arc;
+use std::time::Duration;
+
+use landfall_platform_powervm::client::{Edit, Path};
+use landfall_platform_powervm::compute::{Blueprint, Host, Mac, Network, Nic, OperationError, destroy, spawn};
 
 use super::inventory;
 use super::stage::{Stage, bare, bridged, id, run};
+use crate::scene::JOBS;
 
 fn with_nics(networks: &[Network]) -> Blueprint {
     let nic =
@@ -69,4 +74,123 @@ async fn a_virtual_nic_is_backed_by_different_adapters() {
     let error = spawn(&stage.host, &with_nics(&[share(9)]), &run()).await.unwrap_err();
     assert!(matches!(error, OperationError::Failed { .. }), "{error}");
     assert_eq!(before, inventory::list(&stage.scene.hosts));
+}
+
+/// A program that remembers which VLANs it has added.
+async fn tidy(stage: &Stage) -> Arc<Host> {
+    let host = Host::connect(Arc::new(stage.scene.client()), None, JOBS).await.unwrap();
+    Arc::new(host.remembering_vlans(stage.scene.home.path().join("vlans.json")))
+}
+
+fn on_vlan(name: &str, vlan: u16) -> Blueprint {
+    let nic = Nic { mac: Mac::of(&id(name), 0), network: bridged(vlan) };
+    Blueprint { nics: vec![nic], power_on: false, ..bare(name) }
+}
+
+/// How many trunks of the first host carry a VLAN.
+fn carrying(stage: &Stage, vlan: u16) -> usize {
+    let carries = |line: &String| {
+        let vlans = line.strip_prefix("power-a: trunk ").and_then(|line| line.split_once(" with "));
+        vlans.is_some_and(|(_, vlans)| vlans.split(' ').any(|number| number == vlan.to_string()))
+    };
+    inventory::list(&stage.scene.hosts).iter().filter(|line| carries(line)).count()
+}
+
+/// Somebody takes a VLAN from all trunks.
+async fn unbridge(stage: &Stage, vlan: u16) {
+    let client = stage.scene.client();
+    let feed = Path::entry("ManagedSystem", &stage.host.system().id).child("NetworkBridge");
+    for bridge in client.feed(&feed).await.unwrap() {
+        let path = feed.item(&bridge.id);
+        let edited = client.edit(&path, |object| {
+            let adapters = object.child_mut("SharedEthernetAdapters").unwrap().elements_mut();
+            for list in adapters.filter_map(|adapter| adapter.child_mut("TrunkAdapters")) {
+                for tagged in list.elements_mut().filter_map(|trunk| trunk.child_mut("TaggedVLANIDs")) {
+                    let others: Vec<String> =
+                        tagged.text().split(' ').filter(|one| *one != vlan.to_string()).map(str::to_owned).collect();
+                    tagged.set_text(&others.join(" "));
+                }
+            }
+            Ok(Edit::Changed)
+        });
+        edited.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_vlan_that_was_added_goes_with_the_last_partition_on_it() {
+    let stage = Stage::new().await;
+    let before = inventory::list(&stage.scene.hosts);
+    let host = tidy(&stage).await;
+    for name in ["node-0", "node-1"] {
+        spawn(&host, &on_vlan(name, 777), &run()).await.unwrap();
+    }
+    destroy(&host, &id("node-0"), &run()).await.unwrap();
+    assert_eq!(carrying(&stage, 777), 2, "one uses it still");
+    // Another process with the same file.
+    destroy(&tidy(&stage).await, &id("node-1"), &run()).await.unwrap();
+    assert_eq!(before, inventory::list(&stage.scene.hosts));
+    assert_eq!(std::fs::read(stage.scene.home.path().join("vlans.json")).unwrap(), b"[]");
+}
+
+#[tokio::test]
+async fn a_vlan_that_somebody_else_added_stays() {
+    let stage = Stage::new().await;
+    let host = tidy(&stage).await;
+    // One that was there from the beginning, and one that a program has added that remembers nothing.
+    spawn(&stage.host, &on_vlan("node-0", 777), &run()).await.unwrap();
+    spawn(&host, &on_vlan("node-1", 777), &run()).await.unwrap();
+    spawn(&host, &on_vlan("node-2", 100), &run()).await.unwrap();
+    for name in ["node-0", "node-1", "node-2"] {
+        destroy(&host, &id(name), &run()).await.unwrap();
+    }
+    assert_eq!((carrying(&stage, 777), carrying(&stage, 100)), (2, 2));
+}
+
+#[tokio::test]
+async fn who_begins_to_use_a_vlan_while_it_is_removed_keeps_it() {
+    const AGES: Duration = Duration::from_secs(1_000_000);
+    let stage = Stage::new().await;
+    let host = tidy(&stage).await;
+    spawn(&host, &on_vlan("node-0", 777), &run()).await.unwrap();
+    // The removal has looked for users, found none, and is on its way.
+    stage.scene.fault("POST /rest/api/uom/ManagedSystem/*/NetworkBridge/* nth=1 latency=1000000s");
+    let removing = "POST /rest/api/uom/ManagedSystem/{id}/NetworkBridge/{id}";
+    let before = stage.scene.count(removing);
+    let destruction = tokio::spawn(async move { destroy(&host, &id("node-0"), &run()).await });
+    while stage.scene.count(removing) == before {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    // Another program has a partition on it meanwhile, and finds it carried.
+    spawn(&stage.host, &on_vlan("node-1", 777), &run()).await.unwrap();
+    assert_eq!((stage.scene.count(removing) - before, carrying(&stage, 777)), (1, 2), "it had nothing to add");
+    stage.scene.hosts.world().step(AGES);
+    destruction.await.unwrap().unwrap();
+    assert_eq!(carrying(&stage, 777), 2, "it was removed, and came back");
+    // It is still known to be ours.
+    destroy(&tidy(&stage).await, &id("node-1"), &run()).await.unwrap();
+    assert_eq!(carrying(&stage, 777), 0);
+}
+
+#[tokio::test]
+async fn a_removal_that_was_cut_off_is_finished_or_taken_back() {
+    let stage = Stage::new().await;
+    let host = tidy(&stage).await;
+    let file = stage.scene.home.path().join("vlans.json");
+    spawn(&host, &on_vlan("node-0", 777), &run()).await.unwrap();
+    spawn(&host, &on_vlan("node-1", 100), &run()).await.unwrap();
+    spawn(&host, &on_vlan("node-2", 100), &run()).await.unwrap();
+    // One that died when it had removed it, though somebody uses it.
+    let noted = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, noted.replace("needed", "leaving")).unwrap();
+    unbridge(&stage, 777).await;
+    assert_eq!(carrying(&stage, 777), 0);
+    destroy(&host, &id("node-1"), &run()).await.unwrap();
+    assert_eq!(carrying(&stage, 777), 2, "it is there again");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), noted);
+    // One that died before it had removed it.
+    std::fs::write(&file, noted.replace("needed", "leaving")).unwrap();
+    stage.host.client().delete_partition(id("node-0").as_str()).await.unwrap();
+    destroy(&host, &id("node-2"), &run()).await.unwrap();
+    assert_eq!(carrying(&stage, 777), 0);
 }

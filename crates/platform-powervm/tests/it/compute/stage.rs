@@ -89,7 +89,7 @@ pub(crate) async fn fault(admin: &str, rule: &str) {
     administer(&format!("{admin}/faults"), json!({"rule": rule}).to_string()).await;
 }
 
-async fn administer(url: &str, body: String) {
+pub(crate) async fn administer(url: &str, body: String) {
     let client = landfall_wire::Client::new(&Trust::System, Limits::default()).unwrap();
     let request = Request::post(url.parse().unwrap(), body.into()).header("content-type", "application/json");
     let reply = client.send(request).await.unwrap();

@@ -233,16 +233,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         perform: |program, run| {
             Box::pin(async move {
                 let larger = Shape { memory: Memory::fixed(4096), ..shape() };
-                let growth = Growth {
-                    vios: "vios1".to_owned(),
-                    group: "datavg".to_owned(),
-                    disk: format!("d00{}", id(NAME).tail(12)),
-                    gib: 12.0,
-                };
+                let growth = larger_boot_disk(&in_group(&program).await?);
                 Ok(resize(&program.host, &id(NAME), &larger, &[growth], &run).await?)
             })
         },
         keeps: &["virtual disk"],
+        ..BASE
+    },
+    Operation {
+        name: "resize in a pool",
+        part: "shape",
+        prepare: |program| Box::pin(async move { make(&program, in_pool(&program)).await }),
+        perform: |program, run| {
+            Box::pin(async move {
+                let larger = Shape { memory: Memory::fixed(4096), ..shape() };
+                let growth = larger_boot_disk(&in_pool(&program));
+                Ok(resize(&program.host, &id(NAME), &larger, &[growth], &run).await?)
+            })
+        },
+        keeps: &["unit boot_"],
         ..BASE
     },
     Operation {
@@ -412,6 +421,11 @@ async fn in_group(program: &Program) -> Result<Blueprint, Error> {
     Ok(blueprint)
 }
 
+fn larger_boot_disk(blueprint: &Blueprint) -> Growth {
+    let disk = &blueprint.disks[0];
+    Growth { number: 0, name: disk.name.clone(), place: disk.place.clone(), gib: disk.gib + 2.0, or_larger: false }
+}
+
 async fn make(program: &Program, blueprint: Blueprint) {
     spawn(&program.host, &blueprint, &run()).await.unwrap_or_else(|error| panic!("{}", error_chain(&error)));
 }
@@ -431,6 +445,8 @@ async fn migrated(program: &Program) {
 async fn moving(program: &Program) {
     connected(program, bare(NAME)).await;
     let client = program.host.client();
+    let key = client.public_key().await.unwrap().unwrap();
+    program.target.client().authorise_key(&key).await.unwrap();
     let path = Path::entry("LogicalPartition", id(NAME).as_str());
     let parameters = [("TargetManagedSystemName", Parameter::Text("power-b"))];
     let limits = JobLimits { timeout: Duration::from_mins(1), interval: Duration::from_mins(1) };
