@@ -77,7 +77,10 @@ class MoveTest(PowerVMTest):
     def test_what_cannot_be_resized_stays_as_it_is(self):
         self.flags(allow_resize_to_same_host=True)
         small, _ = self.flavors()
-        made = self.create(name="same", flavor_id=self._create_flavor(memory_mb=2048, vcpu=2, disk=20, ephemeral=0, swap=0))
+        made = self.create(name="same", flavor_id=small)
+        # Nova itself refuses what is smaller than an instance was made with, but not what is smaller than it has become.
+        self._resize_server(made, self._create_flavor(memory_mb=2048, vcpu=2, disk=20, ephemeral=0, swap=0))
+        self._confirm_resize(made)
         # With these fixtures the API waits for the compute, and hears of its refusal.
         refused = self.assertRaises(client.OpenStackApiException, self._resize_server, made, small)
         self.assertIn("ResizeError", str(refused))
