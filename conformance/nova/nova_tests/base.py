@@ -24,6 +24,7 @@ from oslo_utils.fixture import uuidsentinel as uuids
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 from simulator import Simulator, wait_for  # noqa: E402
 
+from nova_tests import cells  # noqa: E402
 from nova_tests import server  # noqa: E402
 
 CONF = conf.CONF
@@ -36,6 +37,7 @@ importutils.import_module("landfall_powervm.driver")
 pools = importutils.try_import("nova.thread_pool_factory")
 if pools is not None:
     pools.shutdown_all_executors = lambda: None
+cells.without_a_lock()
 
 IMAGE = b"an image " * 1000
 TARGETS = ["500507680B11AAAA", "500507680B22AAAA"]
