@@ -471,7 +471,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         with errors.translated(lambda reason: exception.ConsoleTypeUnavailable(console_type="vnc"), log="opening a console"):
             console = self._calls(
                 "open-console", instance, uuid=instance.uuid, commands=CONF.powervm.vterm_directory,
-                listen=networks.socket_address(CONF.vnc.server_listen, CONF.powervm.vnc_port),
+                listen=networks.socket_address(CONF.vnc.server_listen, CONF.powervm.vnc_port), alone=CONF.powervm.vnc_port_per_instance,
             )
         from nova.console import type as ctype
 

@@ -57,6 +57,8 @@ pub(crate) async fn destroy(
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let id = uuid.into();
+    // Nobody is let in to its console any more.
+    session.relays.lock().await.remove(&uuid);
     if with_disks {
         // What failed and could not be undone goes with the instance: nobody looks for it later. Now, because a disk that is shown to
         // somebody cannot be deleted, and after it for what could only be undone without it.
