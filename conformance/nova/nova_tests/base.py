@@ -169,6 +169,11 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         self.assertEqual([], glob.glob(str(self.directory / "journals" / "*" / "*")))
         self.assertEqual([], glob.glob(str(self.directory / "images" / "*")))
 
+    def wait_until_refused(self, after=0):
+        """Until a rule has met a request, among those after the first ones."""
+        refused = lambda: [one for one in self.simulator.requests(after) if one.get("fault")]  # noqa: E731
+        wait_for("a request that a rule is for", refused, bool)
+
     @contextlib.contextmanager
     def fault(self, rule):
         self.simulator.add_fault(rule)

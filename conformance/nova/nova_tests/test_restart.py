@@ -9,17 +9,17 @@ import sys
 from nova import exception
 
 from landfall_powervm.driver import LandfallPowerVMDriver
-from nova_tests.base import CONF, PowerVMTest
+from nova_tests.base import CONF, TARGETS, PowerVMTest
 from oslo_utils.fixture import uuidsentinel as uuids
 from simulator import wait_for
 
 
 class RestartTest(PowerVMTest):
-    def begin(self, call):
+    def begin(self, call, host="power-a"):
         """Another process begins something: what the compute was before it was killed."""
         settings = {
-            "url": self.simulator.ready["hosts"][0]["url"], "user": self.simulator.user, "password": self.simulator.password,
-            "ca_bundle": None, "insecure": False, "system": None, "journals": str(self.directory / "journals" / "power-a"),
+            "url": self.servers[host].url, "user": self.simulator.user, "password": self.simulator.password,
+            "ca_bundle": None, "insecure": False, "system": None, "journals": str(self.directory / "journals" / host),
             "job_timeout_seconds": 60, "job_interval_seconds": 0.05,
         }
         script = pathlib.Path(__file__).with_name("killed.py")
@@ -46,6 +46,106 @@ class RestartTest(PowerVMTest):
             "nics": [{"mac": "fa:16:3e:00:00:01", "network": {"kind": "bridged", "switch": "ETHERNET0", "vlan": 100}}],
             "power_on": True,
         }
+
+    def killed_at(self, rule, call, host="power-a"):
+        """A process is killed in the middle of a call, which goes no further than a request that is answered so."""
+        before = len(self.simulator.requests())
+        with self.fault(rule):
+            process = self.begin(call, host)
+            self.wait_until_refused(before)
+            process.kill()
+            process.wait()
+        self.assertNotEqual([], list((self.directory / "journals" / host).iterdir()), "there is something to undo")
+
+    def shown(self, made):
+        """What an instance has on the server, and its shape."""
+        here, partition = self.servers["power-a"], self.partition(made)
+        return here.mappings(made["id"]), here.disks(), partition.findtext("PartitionMemoryConfiguration/DesiredMemory")
+
+    def undone(self, made, before, host="power-a"):
+        """The compute is started again: the instance has what it had, and can be deleted."""
+        self.computes[host].driver.init_host(host)
+        self.assertEqual([], list((self.directory / "journals" / host).iterdir()))
+        self.assertEqual(before, self.shown(made))
+        self.delete(made)
+        self.assert_nothing_left()
+
+    def volume(self):
+        return {"id": uuids.volume, "targets": TARGETS, "lun": 1, "device": None}
+
+    def test_an_attachment(self):
+        made = self.create(name="attached")
+        self.wait_for_rmc(made)
+        before = self.shown(made)
+        # VIOSes have found the volume by then.
+        self.killed_at(
+            "POST /rest/api/uom/VirtualIOServer/* status=503", {"call": "attach-volume", "uuid": made["id"], "volume": self.volume()},
+        )
+        self.assertNotEqual(before, self.shown(made), "nobody has undone it")
+        self.undone(made, before)
+
+    def test_a_resize(self):
+        made = self.create(name="resized")
+        self._stop_server(made)
+        before = self.shown(made)
+        self.killed_at(
+            "POST /rest/api/uom/LogicalPartition/* status=503",
+            {"call": "resize", "uuid": made["id"], "shape": self.machine()["shape"], "growths": []},
+        )
+        self.undone(made, before)
+
+    def test_a_snapshot(self):
+        made = self.create(name="pictured")
+        before, here = self.shown(made), self.servers["power-a"]
+        devices = self.directory / "devices"
+        devices.mkdir()
+        places = {"directory": str(devices), "scans": [], "interval_seconds": 1}
+        # The management partition is shown the disk, and nothing comes of it.
+        process = self.begin({"call": "snapshot", "uuid": made["id"], "devices": places, "file": str(self.directory / "picture")})
+        wait_for("the disk at the management partition", lambda: len(here.mappings()), lambda count: count == len(before[0]) + 1)
+        process.kill()
+        process.wait()
+        self.undone(made, before)
+        self.assertEqual(self.at_first["power-a"]["mappings"], here.mappings())
+
+    def test_a_deletion(self):
+        made = self.create(name="deleted", config_drive=True)
+        self.killed_at(
+            "DELETE /rest/api/uom/LogicalPartition/* status=503", {"call": "destroy", "uuid": made["id"], "with_disks": True},
+        )
+        self.assertIsNotNone(self.partition(made))
+        # What was begun ends, as Nova ends it too: with an instance that is not there any more.
+        self.compute.driver.init_host("power-a")
+        self.assertIsNone(self.partition(made))
+        self.delete(made)
+        self.assert_nothing_left()
+
+    def test_an_arrival_of_an_instance_that_runs(self):
+        self.start_power("power-b")
+        made = self.create(name="expected", host="power-a")
+        before, there = self.shown(made), self.servers["power-b"]
+        network = {"kind": "open-v-switch", "bridge": "br-int", "port": uuids.port, "mtu": None}
+        self.killed_at(
+            "PUT /rest/api/uom/LogicalPartition/*/ClientNetworkAdapter* status=503",
+            {"call": "expect", "uuid": made["id"], "volumes": [self.volume()], "nics": [{"mac": "fa:16:3e:00:00:01", "network": network}]},
+            "power-b",
+        )
+        self.assertNotEqual(self.at_first["power-b"]["disks"], there.disks(), "VIOSes have found the volume")
+        self.undone(made, before, "power-b")
+
+    def test_an_arrival_of_an_instance_that_is_off(self):
+        self.start_power("power-b")
+        made = self.create(name="moved", host="power-a")
+        self._stop_server(made)
+        before, there = self.shown(made), self.servers["power-b"]
+        machine = {**self.machine(), "uuid": made["id"], "name": self.partition(made).findtext("PartitionName")}
+        machine["disks"] = [{**machine["disks"][0], "image": None}]
+        self.killed_at(
+            "PUT /rest/api/uom/LogicalPartition/*/do/PowerOn* status=503", {"call": "adopt", "machine": machine, "complete": True}, "power-b",
+        )
+        self.assertEqual(["LogicalUnit"] * 2, [kind for _, kind, _ in there.mappings(made["id"])])
+        # Its disks are those of the instance that is still on the first host.
+        self.undone(made, before, "power-b")
 
     def test_what_was_begun_is_undone(self):
         here = self.servers["power-a"]

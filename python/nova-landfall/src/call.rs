@@ -77,8 +77,8 @@ pub(crate) enum Call {
     AbortMigration { uuid: Uuid },
     /// Copies the first disk of a partition into a file.
     Snapshot { uuid: Uuid, devices: snapshot::Places, file: std::path::PathBuf },
-    /// Lets viewers of consoles in at an address, and opens the console of a partition.
-    OpenConsole { uuid: Uuid, listen: std::net::SocketAddr, commands: Option<std::path::PathBuf> },
+    /// Lets viewers of consoles in at an address, or at a port that is for one partition alone, and opens the console of that.
+    OpenConsole { uuid: Uuid, listen: std::net::SocketAddr, alone: bool, commands: Option<std::path::PathBuf> },
 }
 
 /// The pauses between attempts of a call that has changed nothing: whoever asked waits meanwhile. Operations that have begun have more
@@ -159,7 +159,9 @@ impl Call {
             Self::Snapshot { uuid, devices, file } => {
                 snapshot::snapshot(session, uuid, devices, &file, reporter, cancel).await
             }
-            Self::OpenConsole { uuid, listen, commands } => console::open(session, uuid, listen, commands).await,
+            Self::OpenConsole { uuid, listen, alone, commands } => {
+                console::open(session, uuid, listen, alone, commands).await
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A server, connected to: where calls begin.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,9 @@ use pyo3::prelude::*;
 use secrecy::SecretString;
 use serde::Deserialize;
 use tokio::runtime::Runtime;
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::calls::console::Relay;
 use crate::failure::Failure;
@@ -52,6 +54,8 @@ pub(crate) struct Session {
     pub(crate) journals: PathBuf,
     /// What lets viewers of consoles in, once somebody wants one.
     pub(crate) relay: OnceCell<Relay>,
+    /// What lets them in to one instance each, where they cannot say which one they want.
+    pub(crate) relays: Mutex<BTreeMap<Uuid, Relay>>,
 }
 
 impl Session {
@@ -126,6 +130,7 @@ impl Connection {
             host: OnceCell::new(),
             journals: settings.journals,
             relay: OnceCell::new(),
+            relays: Mutex::default(),
         };
         Ok(Self { runtime, session: Arc::new(session) })
     }

@@ -92,22 +92,53 @@ pub(crate) async fn recover(
     cancel: &CancellationToken,
 ) -> Result<Value, Failure> {
     let directory = &session.journals;
-    let unusable = |error: std::io::Error| {
-        Failure::invalid(format!("the directory {} for journals cannot be used: {error}", directory.display()))
+    std::fs::create_dir_all(directory).map_err(|error| unusable(directory, &error))?;
+    let outcomes = undo_all(session, |_, _| true, reporter, cancel).await?;
+    let told = |(uuid, undone): (Uuid, Result<(), Failure>)| {
+        let error = undone.err().map(|failure| failure.message().to_owned());
+        json!({"uuid": uuid, "error": error})
     };
-    std::fs::create_dir_all(directory).map_err(unusable)?;
+    Ok(outcomes.into_iter().map(told).collect())
+}
+
+/// Undoes what operations on an instance have left that failed and could not be undone then. Those that are under way are left alone.
+pub(crate) async fn settle(
+    session: &Session,
+    uuid: Uuid,
+    reporter: &Reporter,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    let changes = |whose: Uuid, kind: Kind| whose == uuid && kind == Kind::Change;
+    for (_, undone) in undo_all(session, changes, reporter, cancel).await? {
+        undone.or_else(|failure| if failure.trace() == Trace::Untouched { Ok(()) } else { Err(failure) })?;
+    }
+    Ok(())
+}
+
+/// Undoes what the journals of some operations know.
+async fn undo_all(
+    session: &Session,
+    wanted: impl Fn(Uuid, Kind) -> bool,
+    reporter: &Reporter,
+    cancel: &CancellationToken,
+) -> Result<Vec<(Uuid, Result<(), Failure>)>, Failure> {
+    let directory = &session.journals;
+    let failed = |error: std::io::Error| unusable(directory, &error);
     let host = session.host().await?;
     let mut outcomes = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(unusable)? {
-        let path = entry.map_err(unusable)?.path();
-        let Some((uuid, kind)) = meaning(&path) else { continue };
-        reporter.say("info", format!("undoing what was begun with instance {uuid} by a process that is gone"));
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some((uuid, kind)) = meaning(&path).filter(|(uuid, kind)| wanted(*uuid, *kind)) else { continue };
+        reporter.say("info", format!("undoing what was begun with instance {uuid} and did not end"));
         let journal = Journal { path };
         let undone = undo(&host, &uuid.into(), kind, &journal.run(reporter, cancel)).await;
-        let error = journal.close(undone).err().map(|failure| failure.message().to_owned());
-        outcomes.push(json!({"uuid": uuid, "error": error}));
+        outcomes.push((uuid, journal.close(undone)));
     }
-    Ok(Value::Array(outcomes))
+    Ok(outcomes)
+}
+
+fn unusable(directory: &Path, error: &std::io::Error) -> Failure {
+    Failure::invalid(format!("the directory {} for journals cannot be used: {error}", directory.display()))
 }
 
 /// Undoes what an operation of a kind has begun.

@@ -1,7 +1,8 @@
 //! Consoles of partitions: a VNC server each, which NovaLink's own commands open on the management partition.
 //!
 //! `mkvterm` opens one on loopback and prints its port; a [`Relay`] lets others in. A viewer first asks for a partition by a
-//! `CONNECT` line, as the proxies of Nova do, and is then joined to that partition's console.
+//! `CONNECT` line, as the proxies of Nova do, and is then joined to that partition's console. Older proxies cannot: for them there are
+//! relays to one partition, which need not be asked.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -57,7 +58,12 @@ impl Consoles {
 
     /// Lets viewers in at an address.
     pub async fn relay(&self, address: SocketAddr) -> io::Result<Relay> {
-        Ok(Relay { consoles: self.clone(), listener: TcpListener::bind(address).await? })
+        Ok(Relay { consoles: self.clone(), listener: TcpListener::bind(address).await?, only: None })
+    }
+
+    /// Lets viewers in at an address, to one partition.
+    pub async fn relay_to(&self, partition: &PartitionId, address: SocketAddr) -> io::Result<Relay> {
+        Ok(Relay { only: Some(partition.clone()), ..self.relay(address).await? })
     }
 
     async fn run(&self, command: &str, partition: &PartitionId, flags: &[&str]) -> Result<Output, Error> {
@@ -83,6 +89,7 @@ impl Consoles {
 pub struct Relay {
     consoles: Consoles,
     listener: TcpListener,
+    only: Option<PartitionId>,
 }
 
 impl Relay {
@@ -98,8 +105,13 @@ impl Relay {
             tokio::select! {
                 accepted = self.listener.accept() => {
                     let (stream, _) = accepted?;
-                    let consoles = self.consoles.clone();
-                    viewers.spawn(async move { consoles.view(stream).await });
+                    let (consoles, only) = (self.consoles.clone(), self.only.clone());
+                    viewers.spawn(async move {
+                        match only {
+                            Some(partition) => consoles.show(&partition, stream).await,
+                            None => consoles.view(stream).await,
+                        }
+                    });
                 }
                 Some(_left) = viewers.join_next() => {}
             }
@@ -121,6 +133,13 @@ impl Consoles {
         };
         let mut console = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
         viewer.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await?;
+        join(&mut viewer, &mut console).await
+    }
+
+    /// Joins a viewer to the console of a partition. One that cannot be opened ends the connection.
+    async fn show(&self, partition: &PartitionId, mut viewer: TcpStream) -> io::Result<()> {
+        let Ok(port) = self.open(partition).await else { return Ok(()) };
+        let mut console = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
         join(&mut viewer, &mut console).await
     }
 }

@@ -237,7 +237,15 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             self._detach_all(instance, block_device_info)
             return
         with errors.termination():
-            self._calls("destroy", instance, uuid=instance.uuid, with_disks=destroy_disks)
+            try:
+                self._calls("destroy", instance, uuid=instance.uuid, with_disks=destroy_disks)
+            except errors.CallFailed as failure:
+                if not (destroy_disks and self._on_pool and moves.has_failed(context, instance)):
+                    raise
+                # Its disks cannot go while another host shows them to what it has of the instance. That host finds it among those that
+                # Nova has deleted, as it does periodically, and removes it with them.
+                LOG.warning("Its disks are left to the host that it did not move from: %s", failure, instance=instance)
+                self._calls("destroy", instance, uuid=instance.uuid, with_disks=False)
 
     def cleanup(self, context, instance, network_info, block_device_info=None, destroy_disks=True, migrate_data=None,
                 destroy_vifs=True, destroy_secrets=True):
@@ -408,12 +416,13 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         post_method(context, instance, dest, block_migration, migrate_data)
 
     def live_migration_abort(self, instance):
-        with errors.translated(lambda reason: exception.MigrationError(reason=reason)):
+        with errors.migration():
             self._calls("abort-migration", instance, uuid=instance.uuid)
 
     def rollback_live_migration_at_destination(self, context, instance, network_info, block_device_info, destroy_disks=True,
                                                migrate_data=None):
-        self._calls("give-up", instance, uuid=instance.uuid)
+        with errors.migration():
+            self._calls("give-up", instance, uuid=instance.uuid)
 
     def rollback_live_migration_at_source(self, context, instance, migrate_data):
         """It runs on, with all that it had."""
@@ -444,10 +453,14 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def check_instance_shared_storage_local(self, context, instance):
         """What another host is asked: whether it sees the same pool."""
-        return {"pool": self._calls("resources", volume_group=None)["pool"]} if self._on_pool else None
+        return {"pool": self._pool()} if self._on_pool else None
 
     def check_instance_shared_storage_remote(self, context, data):
-        return self._on_pool and data["pool"] == self._calls("resources", volume_group=None)["pool"]
+        return self._on_pool and data["pool"] == self._pool()
+
+    def _pool(self):
+        with errors.translated(_unavailable):
+            return self._calls("resources", volume_group=None)["pool"]
 
     def check_instance_shared_storage_cleanup(self, context, data):
         pass
@@ -461,7 +474,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         with errors.translated(lambda reason: exception.ConsoleTypeUnavailable(console_type="vnc"), log="opening a console"):
             console = self._calls(
                 "open-console", instance, uuid=instance.uuid, commands=CONF.powervm.vterm_directory,
-                listen=networks.socket_address(CONF.vnc.server_listen, CONF.powervm.vnc_port),
+                listen=networks.socket_address(CONF.vnc.server_listen, CONF.powervm.vnc_port), alone=CONF.powervm.vnc_port_per_instance,
             )
         from nova.console import type as ctype
 

@@ -67,3 +67,7 @@ def volume_attach(volume_id):
 
 def volume_detach(volume_id):
     return translated(lambda reason: exception.VolumeDetachFailed(volume_id=volume_id, reason=reason))
+
+
+def migration():
+    return translated(lambda reason: exception.MigrationError(reason=reason))

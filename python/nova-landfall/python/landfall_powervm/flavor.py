@@ -122,4 +122,5 @@ def _number(specs, name, kind, least, most):
 
 
 def _wrong(name, value):
-    return exception.InvalidParameterValue(err=f"the flavor's extra spec {PREFIX}{name} cannot be {value!r}")
+    # One of the few that Nova does not try another host for: the flavor would be the same there.
+    return exception.InvalidInput(reason=f"the flavor's extra spec {PREFIX}{name} cannot be {value!r}")

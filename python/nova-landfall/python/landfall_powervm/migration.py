@@ -25,6 +25,14 @@ def current(context, instance):
     return objects.Migration.get_by_id(context, instance.migration_context.migration_id)
 
 
+def has_failed(context, instance):
+    """Whether the last thing that happened to an instance is that it came from another host and something failed, so that both may have
+    something of it."""
+    found = objects.MigrationList.get_by_filters(context, {"instance_uuid": instance.uuid})
+    last = max(found, key=lambda one: one.id, default=None)
+    return last is not None and last.status == "error" and not stays(last) and last.dest_compute == instance.host
+
+
 def check(instance, flavor, block_device_info, on_pool, migration):
     """Refuses what cannot be done, before anything is done. Nova leaves the instance as it is then."""
     old, new = instance.flavor, flavor

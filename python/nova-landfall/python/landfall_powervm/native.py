@@ -14,6 +14,9 @@ from landfall_powervm import errors
 
 LOG = logging.getLogger(__name__)
 
+# What a call says last.
+ENDS = ("done", "failed")
+
 
 def _wait_natively(function):
     eventlet = sys.modules.get("eventlet")
@@ -51,6 +54,9 @@ def _cancelled_if_interrupted(task):
     except errors.CallFailed:
         raise
     except BaseException:
-        # Whoever waits is killed. The call stops at its next step; its journal says how far it was.
+        # Whoever waits is killed. The call stops at its next step, and its journal says how far it was. That belongs to it until then,
+        # and whoever cleans up needs it.
         task.cancel()
+        while _wait_natively(task.next)[0] not in ENDS:
+            pass
         raise

@@ -64,6 +64,11 @@ OPTIONS = [
     cfg.FloatOpt("job_timeout", default=1800, min=1, help="Seconds that a job of the server may take; four times that for a live migration."),
     cfg.FloatOpt("job_poll_interval", default=1, min=0.01, help="Seconds between two looks at a job."),
     cfg.StrOpt("vterm_directory", help="Where the commands mkvterm and rmvterm are, if not where the system looks."),
+    cfg.BoolOpt(
+        "vnc_port_per_instance", default=False,
+        help="Offer each console at a free port of its own instead of vnc_port. For releases whose nova-novncproxy fails with a TypeError when "
+             "several consoles share a port; 26 is one of them.",
+    ),
     cfg.PortOpt("vnc_port", default=5901, min=0, help="Where consoles are offered on [vnc] server_listen; 0 for any free port."),
 ]
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::connection::Session;
 use crate::failure::Failure;
-use crate::journal::{Journal, Kind};
+use crate::journal::{self, Journal, Kind};
 use crate::machine::Machine;
 use crate::task::Reporter;
 
@@ -57,10 +57,21 @@ pub(crate) async fn destroy(
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let id = uuid.into();
+    // Nobody is let in to its console any more.
+    session.relays.lock().await.remove(&uuid);
     if with_disks {
+        // What failed and could not be undone goes with the instance: nobody looks for it later. Now, because a disk that is shown to
+        // somebody cannot be deleted, and after it for what could only be undone without it.
+        if let Err(failure) = journal::settle(session, uuid, reporter, cancel).await {
+            reporter.say("warning", format!("is tried again without the partition: {}", failure.message()));
+        }
         let journal = Journal::new(session, uuid, Kind::Lifetime, "");
-        return journal.close(compute::destroy(&host, &id, &journal.run(reporter, cancel)).await).map(Value::from);
+        journal.close(compute::destroy(&host, &id, &journal.run(reporter, cancel)).await)?;
+        return journal::settle(session, uuid, reporter, cancel).await.map(Value::from);
     }
     let journal = Journal::new(session, uuid, Kind::Change, "adopt");
-    journal.close(compute::confirm_migration(&host, &id, &journal.run(reporter, cancel)).await).map(Value::from)
+    journal.close(compute::confirm_migration(&host, &id, &journal.run(reporter, cancel)).await)?;
+    // Somebody may have tried before to remove it with its disks.
+    Journal::new(session, uuid, Kind::Lifetime, "").forget();
+    Ok(Value::Null)
 }

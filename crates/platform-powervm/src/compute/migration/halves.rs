@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use landfall_engine::Event;
 use landfall_platform::{StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,8 @@ use crate::compute::{
 const TIMEOUT: Duration = Duration::from_hours(3);
 const LINKS: &str = "links";
 const MOVED: &str = "moved";
+/// How often it is tried to remove what a partition that has moved has left.
+const ATTEMPTS: u32 = 3;
 
 /// What the source has to know about the target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,10 +109,20 @@ pub async fn depart(
     {
         return Err(error);
     }
-    // It runs on the other server now, whatever becomes of the rest.
+    // It runs on the other server now, whatever becomes of the rest. Nobody looks for that later, so it is tried more than once.
     let links = NicsSpec::of(id, nics);
-    let _left = network::remove(source, &links).await;
-    let _known = join_all(disks.iter().map(|disk| volume::forget(source, disk))).await;
+    for attempt in 1.. {
+        let known = join_all(disks.iter().map(|disk| volume::forget(source, disk))).await;
+        let left = known.into_iter().chain([network::remove(source, &links).await]).find_map(Result::err);
+        let Some(error) = left else { break };
+        if attempt == ATTEMPTS {
+            let message =
+                format!("something of it remains on {}: {}", source.name(), landfall_platform::error_chain(&error));
+            run.options.events.event(&Event::Progress { step: MOVED.into(), message });
+            break;
+        }
+        tokio::time::sleep(source.jobs().interval * attempt).await;
+    }
     Ok(())
 }
 

@@ -46,3 +46,22 @@ async fn a_viewer_reaches_the_console_that_it_asks_for() {
     destroy(&stage.host, &id("node-0"), &run()).await.unwrap();
     serving.abort();
 }
+
+#[tokio::test]
+async fn a_viewer_that_cannot_ask_reaches_the_only_console() {
+    let tools = tempfile::TempDir::new().unwrap();
+    let stage = Stage::with(&["--tools-dir", tools.path().to_str().unwrap()]).await;
+    spawn(&stage.host, &Blueprint { power_on: false, ..bare("node-0") }, &run()).await.unwrap();
+    let consoles = Consoles::new(stage.host.clone(), Some(tools.path().to_owned()));
+    let relay = consoles.relay_to(&id("node-0"), (Ipv4Addr::LOCALHOST, 0).into()).await.unwrap();
+    let address = relay.address().unwrap();
+    let serving = tokio::spawn(relay.serve());
+
+    let mut greeting = [0; 12];
+    TcpStream::connect(address).await.unwrap().read_exact(&mut greeting).await.unwrap();
+    assert_eq!(&greeting, b"RFB 003.008\n");
+    destroy(&stage.host, &id("node-0"), &run()).await.unwrap();
+    // There is nobody to be joined to.
+    assert_eq!(0, TcpStream::connect(address).await.unwrap().read(&mut greeting).await.unwrap());
+    serving.abort();
+}
