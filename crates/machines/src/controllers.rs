@@ -268,8 +268,8 @@ async fn look_around(world: &Arc<World>) {
                         tracing::info!("the platform answers again");
                     }
                     // Whatever waited goes on; how many at a time, the operations decide. And an instance that was gone before the
-                    // first listing is news to nobody but its machine.
-                    if !was_reachable || !was_listed {
+                    // first whole listing is news to nobody but its machine.
+                    if !was_reachable || !was_listed && platform.is_listed() {
                         add_all(&world.machines, &world.machine_queue);
                     }
                 }

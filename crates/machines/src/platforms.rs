@@ -11,7 +11,7 @@ use std::{
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
 use landfall_machine_api::provider::Shared;
-use landfall_platform::{Connection, ErrorClass, Machine as Instance, MachineProvider, StepError};
+use landfall_platform::{Connection, ErrorClass, Listing, Machine as Instance, MachineProvider, StepError};
 use secrecy::SecretString;
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ pub(crate) struct Platform {
 
 /// What a listing said.
 struct Fleet {
-    /// Whether it was a listing at all, and not only what operations have seen.
+    /// Whether it was a listing of the whole platform, and not only what operations have seen, or what a part of it says.
     listed: bool,
     instances: HashMap<String, Arc<Instance>>,
     /// Names of which more recent things are known than the listing can say.
@@ -141,7 +141,7 @@ impl Platform {
         self.reachable.load(Ordering::SeqCst)
     }
 
-    /// Whether the fleet was listed since the connection was made.
+    /// Whether the last listing said all that there is.
     pub(crate) fn is_listed(&self) -> bool {
         self.fleet.read().expect("nobody panics while holding it").as_ref().is_some_and(|fleet| fleet.listed)
     }
@@ -149,15 +149,7 @@ impl Platform {
     /// What is known of an instance.
     pub(crate) fn sight(&self, name: &str) -> Sight {
         let fleet = self.fleet.read().expect("nobody panics while holding it");
-        match fleet.as_ref() {
-            None => Sight::Unknown,
-            Some(fleet) => match fleet.instances.get(name) {
-                Some(instance) => Sight::There(Arc::clone(instance)),
-                // What an operation has removed since is not there; the object says so itself.
-                None if !fleet.listed || fleet.touched.contains_key(name) => Sight::Unknown,
-                None => Sight::Absent,
-            },
-        }
+        fleet.as_ref().map_or(Sight::Unknown, |fleet| fleet.sight(name))
     }
 
     /// Takes note of an instance that an operation has just made or looked at.
@@ -181,7 +173,7 @@ impl Platform {
     pub(crate) async fn list(&self, metrics: &Metrics) -> Result<Vec<String>, StepError> {
         let begun = Instant::now();
         let listed = self.connection.machines.list().await;
-        metrics.listed(listed.as_ref().ok().map(Vec::len));
+        metrics.listed(listed.as_ref().ok().map(|listing| listing.machines.len()));
         let listed = match listed {
             Ok(listed) => listed,
             Err(error) => {
@@ -192,12 +184,36 @@ impl Platform {
         };
         self.reachable.store(true, Ordering::SeqCst);
         let mut fleet = self.fleet.write().expect("nobody panics while holding it");
-        let before = fleet.take().unwrap_or_else(Fleet::new);
+        if !listed.silent.is_empty() {
+            tracing::warn!(silent = listed.silent.join(", "), "a part of the platform does not answer");
+        }
+        let (after, changed) = fleet.take().unwrap_or_else(Fleet::new).after(listed, begun);
+        *fleet = Some(after);
+        Ok(changed)
+    }
+}
+
+impl Fleet {
+    fn new() -> Self {
+        Self { listed: false, instances: HashMap::new(), touched: HashMap::new() }
+    }
+
+    fn sight(&self, name: &str) -> Sight {
+        match self.instances.get(name) {
+            Some(instance) => Sight::There(Arc::clone(instance)),
+            // What an operation has removed since is not there; the object says so itself.
+            None if !self.listed || self.touched.contains_key(name) => Sight::Unknown,
+            None => Sight::Absent,
+        }
+    }
+
+    /// The fleet after a listing that was begun at some time, and the names of instances that are new, other than before, or gone.
+    fn after(self, listing: Listing, begun: Instant) -> (Self, Vec<String>) {
         let mut changed = Vec::new();
-        let mut instances = HashMap::with_capacity(listed.len());
-        let touched: HashMap<_, _> = before.touched.into_iter().filter(|(_, at)| *at >= begun).collect();
-        for instance in listed.into_iter().filter(|instance| !touched.contains_key(&instance.name)) {
-            match before.instances.get(&instance.name) {
+        let mut instances = HashMap::with_capacity(listing.machines.len());
+        let touched: HashMap<_, _> = self.touched.into_iter().filter(|(_, at)| *at >= begun).collect();
+        for instance in listing.machines.into_iter().filter(|instance| !touched.contains_key(&instance.name)) {
+            match self.instances.get(&instance.name) {
                 Some(known) if **known == instance => {
                     instances.insert(instance.name.clone(), Arc::clone(known));
                 }
@@ -207,20 +223,50 @@ impl Platform {
                 }
             }
         }
-        for (name, instance) in before.instances {
+        for (name, instance) in self.instances {
             if touched.contains_key(&name) {
                 instances.insert(name, instance);
             } else if !instances.contains_key(&name) {
                 changed.push(name);
             }
         }
-        *fleet = Some(Fleet { listed: true, instances, touched });
-        Ok(changed)
+        (Self { listed: listing.silent.is_empty(), instances, touched }, changed)
     }
 }
 
-impl Fleet {
-    fn new() -> Self {
-        Self { listed: false, instances: HashMap::new(), touched: HashMap::new() }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instance(name: &str) -> Instance {
+        Instance {
+            name: name.to_owned(),
+            id: name.to_owned(),
+            provider_id: format!("sim://{name}"),
+            power: landfall_platform::PowerState::On,
+            state: "running".to_owned(),
+            addresses: Vec::new(),
+        }
+    }
+
+    fn listing(names: &[&str], silent: &[&str]) -> Listing {
+        let silent = silent.iter().map(|name| (*name).to_owned()).collect();
+        Listing { machines: names.iter().map(|name| instance(name)).collect(), silent }
+    }
+
+    #[test]
+    fn what_a_silent_server_may_have_is_unknown_and_not_gone() {
+        let now = Instant::now();
+        let (fleet, changed) = Fleet::new().after(listing(&["a"], &["power-b"]), now);
+        assert_eq!(changed, ["a"]);
+        assert!(matches!(fleet.sight("a"), Sight::There(_)));
+        assert!(matches!(fleet.sight("b"), Sight::Unknown), "it may be on the silent server");
+        let (fleet, changed) = fleet.after(listing(&["a", "b"], &[]), now);
+        assert_eq!(changed, ["b"]);
+        assert!(matches!(fleet.sight("b"), Sight::There(_)));
+        let (fleet, _) = fleet.after(listing(&["a"], &["power-b"]), now);
+        assert!(matches!(fleet.sight("b"), Sight::Unknown));
+        let (fleet, _) = fleet.after(listing(&["a"], &[]), now);
+        assert!(matches!(fleet.sight("b"), Sight::Absent), "all have answered");
     }
 }

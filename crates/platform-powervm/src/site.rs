@@ -35,7 +35,7 @@ pub(crate) struct Member {
     connected: OnceCell<Arc<Host>>,
     jobs: JobLimits,
     /// The cluster's partitions when they were last listed.
-    last: PlainMutex<Option<Vec<Found>>>,
+    last: PlainMutex<Vec<Found>>,
 }
 
 /// A partition on one of the servers.
@@ -86,28 +86,26 @@ impl Site {
         join_all(self.members.iter().map(|member| async move { (member, member.partitions().await) })).await
     }
 
-    /// All partitions of the cluster. Of a server that does not answer, those that were there when it last did; if it never did, nobody
-    /// can say which there are.
-    pub(crate) async fn list(&self) -> Result<Vec<Found>, Error> {
-        let (mut found, mut answered, mut silent) = (Vec::new(), false, None);
+    /// All partitions of the cluster, and the servers that do not answer. Of such a server, those that were there when it last did.
+    pub(crate) async fn list(&self) -> Result<(Vec<Found>, Vec<String>), Error> {
+        let (mut found, mut silent, mut failure) = (Vec::new(), Vec::new(), None);
         for (member, answer) in self.ask().await {
             match answer {
                 Ok(all) => {
                     let own: Vec<Found> = all.into_iter().filter(|found| self.is_ours(found)).collect();
                     member.remember(&own);
                     found.extend(own);
-                    answered = true;
                 }
                 Err(error) => {
-                    let Some(last) = member.recall() else { return Err(error) };
-                    found.extend(last);
-                    silent = Some(error);
+                    found.extend(member.recall());
+                    silent.push(member.name.clone());
+                    failure = Some(error);
                 }
             }
         }
-        match silent {
-            Some(error) if !answered => Err(error),
-            _ => Ok(found),
+        match failure {
+            Some(error) if silent.len() == self.members.len() => Err(error),
+            _ => Ok((found, silent)),
         }
     }
 
@@ -176,16 +174,16 @@ impl Member {
     }
 
     fn remember(&self, own: &[Found]) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(own.to_vec());
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = own.to_vec();
     }
 
     /// What was there last. How it is now, nobody knows.
-    fn recall(&self) -> Option<Vec<Found>> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+    fn recall(&self) -> Vec<Found> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for found in &mut last {
             found.partition.state = format!("{} does not answer", self.name);
         }
-        Some(last)
+        last
     }
 }
 

@@ -26,8 +26,8 @@ pub trait Machines: Send + Sync {
     /// Makes a machine exist and run. `progress` hears how far it has come.
     async fn ensure(&self, spec: &MachineSpec, progress: Progress<'_>) -> Result<Machine, StepError>;
 
-    /// All machines of the cluster.
-    async fn list(&self) -> Result<Vec<Machine>, StepError>;
+    /// All machines of the cluster, as far as the platform can be asked. That none of it can is an error.
+    async fn list(&self) -> Result<Listing, StepError>;
 
     /// The machine with a name.
     async fn get(&self, name: &str) -> Result<Option<Machine>, StepError>;
@@ -37,6 +37,22 @@ pub trait Machines: Send + Sync {
 
     /// Makes a machine not exist, and returns when it is gone. Disks that the machine was not made with are kept.
     async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError>;
+}
+
+/// The machines of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Those that are known.
+    pub machines: Vec<Machine>,
+    /// Parts of the platform that do not answer. What is not listed may be there, and is not known to be gone.
+    pub silent: Vec<String>,
+}
+
+impl From<Vec<Machine>> for Listing {
+    /// Of a platform that has answered as a whole.
+    fn from(machines: Vec<Machine>) -> Self {
+        Self { machines, silent: Vec::new() }
+    }
 }
 
 /// Hears how far a verb has come, for people.

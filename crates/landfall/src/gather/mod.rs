@@ -54,7 +54,7 @@ pub(crate) async fn gather(
     bundle.add("journal.json", journal(dir));
     let found = match site {
         Ok(site) => {
-            let found = site.machines.list().await.map_err(anyhow::Error::from);
+            let found = site.machines.list().await.map(|listing| listing.machines).map_err(anyhow::Error::from);
             bundle.add("platform/events.txt", site.events().await.map(|lines| lines.join("\n").into_bytes()));
             found
         }

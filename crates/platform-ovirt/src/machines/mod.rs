@@ -4,7 +4,7 @@ mod make;
 mod spec;
 
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use landfall_platform::{ErrorClass, Listing, Machine, MachineSpec, Power, PowerState, Progress, StepError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -30,9 +30,10 @@ impl landfall_platform::Machines for Machines {
         Ok(machine(&self.make(&desired, Some(&spec.user_data), progress).await?))
     }
 
-    async fn list(&self) -> Result<Vec<Machine>, StepError> {
+    async fn list(&self) -> Result<Listing, StepError> {
         let vms = self.site.fleet.list().await?;
-        Ok(vms.iter().filter(|vm| self.site.mark.is_on(&vm.description)).map(machine).collect())
+        let own = vms.iter().filter(|vm| self.site.mark.is_on(&vm.description));
+        Ok(own.map(machine).collect::<Vec<Machine>>().into())
     }
 
     async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {

@@ -27,7 +27,7 @@ async fn a_worker_is_made_switched_and_deleted() {
     assert_eq!((made.name.as_str(), made.power), ("demo-x7k2p-worker-a1", PowerState::On));
     assert_eq!(made.provider_id, format!("ovirt://{}", made.id));
     assert_eq!(machines.ensure(&spec, &|_| ()).await.unwrap().id, made.id);
-    assert_eq!(machines.list().await.unwrap().len(), 3);
+    assert_eq!(machines.list().await.unwrap().machines.len(), 3);
     for (wish, expected) in [
         (Power::Off, PowerState::Off),
         (Power::Off, PowerState::Off),

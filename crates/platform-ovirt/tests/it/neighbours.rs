@@ -90,7 +90,7 @@ async fn what_a_user_may_not_touch_is_not_found_by_the_verbs() {
     let body = json!({ "name": "demo-x7k2p-worker-9", "cluster": { "id": CLUSTER }, "template": { "name": "Blank" } });
     scene.call("POST", "vms", body).await;
     let machines = cluster.binder().machines();
-    assert_eq!(machines.list().await.unwrap(), []);
+    assert_eq!(machines.list().await.unwrap().machines, []);
     assert_eq!(machines.get("demo-x7k2p-worker-9").await.unwrap(), None);
     machines.delete("demo-x7k2p-worker-9", &|_| ()).await.unwrap();
     let error = machines.power("demo-x7k2p-worker-9", landfall_platform::Power::Off).await.unwrap_err();

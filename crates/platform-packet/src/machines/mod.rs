@@ -4,7 +4,7 @@ mod make;
 mod spec;
 
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use landfall_platform::{ErrorClass, Listing, Machine, MachineSpec, Power, PowerState, Progress, StepError};
 use serde::Deserialize;
 
 pub use spec::{Candidate, Device, Price};
@@ -31,8 +31,8 @@ impl landfall_platform::Machines for Machines {
         Ok(machine(&self.make(&desired, Some(&spec.user_data), progress).await?))
     }
 
-    async fn list(&self) -> Result<Vec<Machine>, StepError> {
-        Ok(self.site.devices().await?.iter().map(machine).collect())
+    async fn list(&self) -> Result<Listing, StepError> {
+        Ok(self.site.devices().await?.iter().map(machine).collect::<Vec<Machine>>().into())
     }
 
     async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {

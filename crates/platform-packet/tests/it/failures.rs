@@ -145,7 +145,7 @@ async fn the_address_of_the_api_leaves_a_master_that_died() {
     cluster.apply(&journal).await.unwrap();
     let connection = connect(&cluster, &[("endpoint", "eip")]);
     let endpoint = connection.endpoint.expect("an elastic address has to be led");
-    let mut masters = connection.machines.list().await.unwrap();
+    let mut masters = connection.machines.list().await.unwrap().machines;
     masters.retain(|machine| machine.name.contains("master"));
     masters.sort_by_key(|machine| machine.name.clone());
     let holder = || {
@@ -169,7 +169,7 @@ async fn the_address_of_the_ingress_leaves_a_worker_that_died() {
     let (_home, journal) = cluster.journal();
     cluster.apply(&journal).await.unwrap();
     let machines = connect(&cluster, &[]).machines;
-    let mut workers = machines.list().await.unwrap();
+    let mut workers = machines.list().await.unwrap().machines;
     workers.retain(|machine| machine.name.contains("worker"));
     workers.sort_by_key(|machine| machine.name.clone());
     let block = |name: &str| {

@@ -7,7 +7,7 @@ mod spec;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError, StepSpec};
+use landfall_platform::{ErrorClass, Listing, Machine, MachineSpec, Power, PowerState, Progress, StepError, StepSpec};
 use landfall_wire::Images;
 use serde::Deserialize as _;
 
@@ -35,8 +35,9 @@ impl landfall_platform::Machines for Machines {
         Ok(machine(&self.make(&desired, Some(&spec.user_data), progress).await?))
     }
 
-    async fn list(&self) -> Result<Vec<Machine>, StepError> {
-        Ok(self.site.list().await?.iter().map(machine).collect())
+    async fn list(&self) -> Result<Listing, StepError> {
+        let (found, silent) = self.site.list().await?;
+        Ok(Listing { machines: found.iter().map(machine).collect(), silent })
     }
 
     async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {

@@ -45,7 +45,7 @@ async fn machines_of_a_role_are_kept_apart_and_found_on_all_servers() {
     for host in ["power-a", "power-b", "power-c"] {
         assert_eq!(on.iter().filter(|line| line.starts_with(host)).count(), 1, "{on:?}");
     }
-    assert_eq!(machines.list().await.unwrap().len(), 3);
+    assert_eq!(machines.list().await.unwrap().machines.len(), 3);
     machines.power("demo-x7k2p-worker-b", Power::Off).await.unwrap();
     assert_eq!(machines.get("demo-x7k2p-worker-b").await.unwrap().unwrap().power, PowerState::Off);
     for letter in ["a", "b", "c"] {
@@ -64,7 +64,7 @@ async fn a_partition_of_somebody_else_is_never_touched() {
     assert_eq!(error.class(), ErrorClass::Invalid);
     assert!(error.to_string().contains("does not belong to the cluster"), "{error}");
     machines.delete("demo-x7k2p-worker-a", &|_| ()).await.unwrap();
-    assert!(machines.list().await.unwrap().is_empty());
+    assert!(machines.list().await.unwrap().machines.is_empty());
     assert!(landfall_platform::Discover::discover(&Discovery::new(cluster.site())).await.unwrap().is_empty());
     assert_eq!(cluster.list(), before);
 }
@@ -144,7 +144,7 @@ async fn what_was_on_a_server_that_is_silent_for_a_while_is_not_forgotten() {
     cluster.install().await.unwrap();
     let machines = cluster.binder().machines();
     let names = async || {
-        let mut all = machines.list().await?;
+        let mut all = machines.list().await?.machines;
         all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok::<_, landfall_platform::StepError>(all)
     };
@@ -171,6 +171,31 @@ async fn what_was_on_a_server_that_is_silent_for_a_while_is_not_forgotten() {
     // If none does, there is nothing to tell.
     cluster.scene.fault("GET /rest/api/uom/LogicalPartition* status=503");
     assert!(names().await.unwrap_err().class().is_retryable());
+}
+
+#[tokio::test]
+async fn a_program_that_has_just_begun_lists_what_it_can_and_says_who_is_silent() {
+    let mut cluster = Cluster::new(3, json!({})).await;
+    cluster.install().await.unwrap();
+    let names = |listing: &landfall_platform::Listing| {
+        let mut names: Vec<String> = listing.machines.iter().map(|machine| machine.name.clone()).collect();
+        names.sort();
+        names
+    };
+    let whole = cluster.binder().machines().list().await.unwrap();
+    assert_eq!((whole.machines.len(), whole.silent.len()), (4, 0));
+    let there: Vec<String> = cluster.list().into_iter().filter(|line| line.contains("partition demo-")).collect();
+    let elsewhere = there.iter().filter(|line| !line.starts_with("power-b")).count();
+    let address = cluster.move_host("power-b", "https://127.0.0.1:9");
+    let machines = cluster.binder().machines();
+    let listed = machines.list().await.unwrap();
+    assert_eq!((listed.machines.len(), &*listed.silent), (elsewhere, &["power-b".to_owned()][..]), "{listed:?}");
+    assert!(elsewhere < 4 && names(&listed).iter().all(|name| names(&whole).contains(name)), "{listed:?}");
+    // What is not listed is not said to be gone.
+    let hidden = names(&whole).into_iter().find(|name| !names(&listed).contains(name)).unwrap();
+    machines.get(&hidden).await.unwrap_err();
+    cluster.move_host("power-b", &address);
+    assert_eq!(names(&cluster.binder().machines().list().await.unwrap()), names(&whole));
 }
 
 #[tokio::test]

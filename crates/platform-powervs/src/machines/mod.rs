@@ -4,7 +4,7 @@ mod make;
 mod spec;
 
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use landfall_platform::{ErrorClass, Listing, Machine, MachineSpec, Power, PowerState, Progress, StepError};
 use serde::Deserialize;
 
 pub use spec::{Named, Vm};
@@ -31,13 +31,13 @@ impl landfall_platform::Machines for Machines {
         Ok(self.machine(&found).await?)
     }
 
-    async fn list(&self) -> Result<Vec<Machine>, StepError> {
+    async fn list(&self) -> Result<Listing, StepError> {
         let found = self.site.machines().await?;
         let mut machines = Vec::with_capacity(found.len());
         for one in found.iter() {
             machines.push(self.machine(one).await?);
         }
-        Ok(machines)
+        Ok(machines.into())
     }
 
     async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {

@@ -164,7 +164,7 @@ async fn the_controllers_endpoint_keeps_pools_right_as_masters_change() {
     ];
     let interval = std::time::Duration::from_millis(5);
     let connection = Provider.connect(&credentials.into(), &cluster.infra_id, interval).unwrap();
-    let mut masters = connection.machines.list().await.unwrap();
+    let mut masters = connection.machines.list().await.unwrap().machines;
     masters.sort_by_key(|machine| machine.name.clone());
     assert_eq!(masters.len(), 3);
     assert!(masters[0].provider_id.starts_with("ibmpowervs://dal/dal10/"), "{}", masters[0].provider_id);

@@ -173,11 +173,17 @@ impl Installation<'_> {
             return Ok(Vec::new());
         }
         let there = self.site.machines.list().await?;
+        if !there.silent.is_empty() {
+            // A machine may be on one of these, and is not lost then.
+            let silent = there.silent.join(", ");
+            self.progress.say(&format!("nobody knows whether machines are gone: {silent} does not answer"));
+            return Ok(Vec::new());
+        }
         let is_lost = |id: &StepId| {
             let suffix = id.as_str().strip_prefix("vm/").filter(|_| is_done(id));
             suffix.is_some_and(|suffix| {
                 let name = format!("{}-{suffix}", self.infra_id);
-                there.iter().all(|machine| machine.name != name)
+                there.machines.iter().all(|machine| machine.name != name)
             })
         };
         let lost: Vec<StepId> = plan.steps().map(|step| step.id.clone()).filter(is_lost).collect();

@@ -107,7 +107,7 @@ async fn case<W: World>(operations: &[Operation]) {
         let poll = cluster.options().pace.poll;
         let outsider = cluster.world.provider().connect(&credentials, &cluster.infra_id, poll).unwrap();
         let mut instances: Vec<_> =
-            outsider.machines.list().await.unwrap().into_iter().map(|instance| instance.provider_id).collect();
+            outsider.machines.list().await.unwrap().machines.into_iter().map(|instance| instance.provider_id).collect();
         let mut named: Vec<_> =
             cluster.list().await.iter().filter_map(|machine| machine.provider_id().map(str::to_owned)).collect();
         instances.sort();
