@@ -9,7 +9,7 @@ use landfall_platform_powervm::Client;
 use landfall_platform_powervm::compute::{Host, Run};
 use landfall_simulator::powervm::NovaLink;
 
-use super::operations::Operation;
+use super::operations::{NAME, Operation};
 use super::trouble::{Calls, LATE, Trouble};
 use crate::compute::stage::{self, second};
 use crate::compute::{inventory, stage::Stage};
@@ -103,6 +103,14 @@ impl Arena {
 
     pub(crate) fn inventory(&self) -> Vec<String> {
         inventory::list(&self.stage.scene.hosts)
+    }
+
+    /// Lets the operating system of the partition be connected, if it runs: until then nothing can be added to it.
+    pub(crate) async fn connect(&self) {
+        if self.inventory().iter().any(|line| line.contains(&format!("partition {NAME} running"))) {
+            let state = serde_json::json!({"ResourceMonitoringControlState": "active"});
+            stage::force(&self.first.admin, NAME, state).await;
+        }
     }
 
     /// Reads and writes so far.

@@ -84,7 +84,7 @@ impl Act {
         let outcome = if trouble.kills() { arena.until_fired(rule, performed).await } else { Some(performed.await) };
         arena.calm(trouble, outcome.is_none()).await;
         match outcome {
-            Some(Ok(())) if self.is_degraded(&arena.inventory()) => {}
+            Some(Ok(())) if self.is_degraded(&arena.inventory()) => arena.connect().await,
             Some(Ok(())) => return assert_eq!(self.after, arena.inventory(), "{label}"),
             Some(Err(refusal)) => self.check(&label, &refusal, arena),
             None => arena.succeed().await,
@@ -135,7 +135,7 @@ impl Act {
         arena.calm(Trouble::Refused, false).await;
         let left = self.compared(&self.before) != self.compared(&arena.inventory());
         match outcome {
-            Ok(()) if self.is_degraded(&arena.inventory()) => {}
+            Ok(()) if self.is_degraded(&arena.inventory()) => arena.connect().await,
             Ok(()) => return assert_eq!(self.after, arena.inventory(), "{label}"),
             Err(Refusal::Operation(OperationError::Stuck { remains, .. })) => {
                 assert!(!remains.is_empty(), "{label}: something is stuck, and nothing is said to remain");

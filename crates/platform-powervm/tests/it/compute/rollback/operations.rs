@@ -16,7 +16,7 @@ use landfall_platform_powervm::compute::{
 use super::arena::Program;
 use crate::compute::stage::{bare, blueprint, bridged, force, id, run, shape};
 
-const NAME: &str = "node-0";
+pub(crate) const NAME: &str = "node-0";
 
 /// Something that can be done to a partition.
 pub(crate) struct Operation {
