@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::join_all;
 use landfall_platform_powervm::client::{Edit, Path};
 use landfall_platform_powervm::compute::{Blueprint, Host, Mac, Network, Nic, OperationError, destroy, spawn};
 
@@ -131,6 +132,24 @@ async fn a_vlan_that_was_added_goes_with_the_last_partition_on_it() {
     destroy(&tidy(&stage).await, &id("node-1"), &run()).await.unwrap();
     assert_eq!(before, inventory::list(&stage.scene.hosts));
     assert_eq!(std::fs::read(stage.scene.home.path().join("vlans.json")).unwrap(), b"[]");
+}
+
+#[tokio::test]
+async fn a_vlan_that_several_need_at_once_is_remembered_all_the_same() {
+    let stage = Stage::new().await;
+    let before = inventory::list(&stage.scene.hosts);
+    let host = tidy(&stage).await;
+    // All of them have seen that nobody carries it before the first has added it.
+    stage.scene.fault("POST /rest/api/uom/ManagedSystem/*/NetworkBridge/* nth=1 latency=250s");
+    let names = ["node-0", "node-1", "node-2"];
+    let blueprints = names.map(|name| on_vlan(name, 777));
+    for made in join_all(blueprints.iter().map(async |blueprint| spawn(&host, blueprint, &run()).await)).await {
+        made.unwrap();
+    }
+    for name in names {
+        destroy(&host, &id(name), &run()).await.unwrap();
+    }
+    assert_eq!(before, inventory::list(&stage.scene.hosts));
 }
 
 #[tokio::test]
