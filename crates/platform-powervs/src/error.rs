@@ -40,6 +40,12 @@ pub enum Error {
         /// What.
         object: String,
     },
+    /// Something was there and was deleted while it was waited for. The next attempt makes it again.
+    #[error("{object} is gone: somebody deleted it while it was waited for")]
+    Gone {
+        /// What.
+        object: String,
+    },
     /// The platform failed to make something.
     #[error("{object} is in state {state}: {reason}; 'create cluster' makes it anew")]
     Failed {
@@ -102,6 +108,7 @@ impl Error {
             Self::Credentials(source) => source.class(),
             Self::Fault { fault, .. } => class_of(fault),
             Self::Missing { .. } => ErrorClass::NotFound,
+            Self::Gone { .. } => ErrorClass::Transient,
             Self::Busy { .. } => ErrorClass::Locked,
             Self::Foreign { .. } | Self::Failed { .. } | Self::State { .. } | Self::NoZone | Self::NoHmac { .. } => {
                 ErrorClass::Invalid

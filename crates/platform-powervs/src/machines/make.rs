@@ -10,6 +10,16 @@ use crate::{
     site::Found,
 };
 
+/// After how many lists without it a machine is asked for by its id.
+const UNLISTED: u32 = 3;
+
+/// What ends the waiting for a machine that is to run.
+enum Sight {
+    Active(Found),
+    Off(Found),
+    Nothing,
+}
+
 impl Machines {
     /// The machine with a name, once it runs, if there is one. One that failed in an earlier attempt goes, because nothing mends it.
     pub(crate) async fn standing(&self, name: &str) -> Result<Option<Found>, Error> {
@@ -21,7 +31,7 @@ impl Machines {
                 self.site.wait(name, |found| Ok(found.is_none().then_some(()))).await?;
                 Ok(None)
             }
-            Some(_) => self.active(name, &|_| ()).await.map(Some),
+            Some(found) => self.active(name, Some(&found.instance.id), &|_| ()).await.map(Some),
         }
     }
 
@@ -55,37 +65,47 @@ impl Machines {
         found.map(|network| network.id).ok_or_else(|| Error::missing(format!("network {}", desired.network.text())))
     }
 
-    /// Waits until the machine runs. That it failed is told at once, with the platform's reason; its health is not looked at, because
-    /// it stays a warning on systems without an agent of IBM's.
-    pub(crate) async fn active(&self, name: &str, progress: Progress<'_>) -> Result<Found, Error> {
+    /// Waits until the machine runs, and starts it if it is off. That it failed is told at once, with the platform's reason; its health is
+    /// not looked at, because it stays a warning on systems without an agent of IBM's. One that is listed no more is asked for by
+    /// its id: a list may lag behind, but what somebody deleted would be waited for without end.
+    pub(crate) async fn active(&self, name: &str, id: Option<&str>, progress: Progress<'_>) -> Result<Found, Error> {
         let mut last = None;
-        let judge = |found: Option<&Found>| {
-            let status = found.map(|found| found.instance.status);
-            if status != last {
-                progress(status.map_or_else(|| "not listed yet".to_owned(), super::word));
-                last = status;
-            }
-            let failed = |found: &Found| Error::Failed {
-                object: format!("machine {name}"),
-                state: "ERROR".to_owned(),
-                reason: found.instance.reason(),
+        let mut started = false;
+        loop {
+            let mut unlisted = 0;
+            let judge = |found: Option<&Found>| {
+                let status = found.map(|found| found.instance.status);
+                if status != last {
+                    progress(status.map_or_else(|| "not listed yet".to_owned(), super::word));
+                    last = status;
+                }
+                unlisted = if found.is_some() { 0 } else { unlisted + 1 };
+                match found {
+                    None if unlisted < UNLISTED => Ok(None),
+                    None => Ok(Some(Sight::Nothing)),
+                    Some(found) => match found.instance.status {
+                        InstanceStatus::Active => Ok(Some(Sight::Active(found.clone()))),
+                        InstanceStatus::Shutoff if !started => Ok(Some(Sight::Off(found.clone()))),
+                        InstanceStatus::Error => Err(failed(name, found)),
+                        _ => Ok(None),
+                    },
+                }
             };
-            match found {
-                Some(found) if found.instance.status == InstanceStatus::Active => Ok(Some(Ok(found.clone()))),
-                Some(found) if found.instance.status == InstanceStatus::Shutoff => Ok(Some(Err(found.clone()))),
-                Some(found) if found.instance.status == InstanceStatus::Error => Err(failed(found)),
-                Some(_) | None => Ok(None),
-            }
-        };
-        match self.site.wait(name, judge).await? {
-            Ok(found) => Ok(found),
-            Err(off) => {
-                let workspace = self.site.workspace().await?;
-                self.site.client.act_on_instance(&workspace, &off.instance, "start").await?;
-                let judge = |found: Option<&Found>| {
-                    Ok(found.filter(|found| found.instance.status == InstanceStatus::Active).cloned())
-                };
-                self.site.wait(name, judge).await
+            let sight = self.site.wait(name, judge).await?;
+            let workspace = self.site.workspace().await?;
+            match sight {
+                Sight::Active(found) => return Ok(found),
+                Sight::Off(found) => {
+                    self.site.client.act_on_instance(&workspace, &found.instance, "start").await?;
+                    started = true;
+                }
+                Sight::Nothing => {
+                    if let Some(id) = id
+                        && self.site.client.instance(&workspace, id).await?.is_none()
+                    {
+                        return Err(Error::Gone { object: format!("machine {name}") });
+                    }
+                }
             }
         }
     }
@@ -94,11 +114,7 @@ impl Machines {
     pub(crate) async fn addressed(&self, name: &str, progress: Progress<'_>) -> Result<Found, Error> {
         let mut told = false;
         let judge = |found: Option<&Found>| match found {
-            Some(found) if found.instance.status == InstanceStatus::Error => Err(Error::Failed {
-                object: format!("machine {name}"),
-                state: "ERROR".to_owned(),
-                reason: found.instance.reason(),
-            }),
+            Some(found) if found.instance.status == InstanceStatus::Error => Err(failed(name, found)),
             Some(found) if !found.addresses.is_empty() => Ok(Some(found.clone())),
             Some(found) => {
                 if !told {
@@ -108,8 +124,12 @@ impl Machines {
                 }
                 Ok(None)
             }
-            None => Err(Error::missing(format!("machine {name}"))),
+            None => Err(Error::Gone { object: format!("machine {name}") }),
         };
         self.site.wait(name, judge).await
     }
+}
+
+fn failed(name: &str, found: &Found) -> Error {
+    Error::Failed { object: format!("machine {name}"), state: "ERROR".to_owned(), reason: found.instance.reason() }
 }

@@ -25,8 +25,8 @@ impl landfall_platform::Machines for Machines {
         let found = if let Some(found) = self.standing(&desired.name).await? {
             found
         } else {
-            self.create(&desired, &spec.user_data, progress).await?;
-            self.active(&desired.name, progress).await?
+            let id = self.create(&desired, &spec.user_data, progress).await?;
+            self.active(&desired.name, id.as_deref(), progress).await?
         };
         Ok(self.machine(&found).await?)
     }

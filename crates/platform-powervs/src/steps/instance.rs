@@ -49,10 +49,11 @@ impl Step for Act {
             found
         } else {
             let user_data = self.user_data().await?;
-            if let Some(made) = self.machines.create(&self.desired, &user_data, context.progress()).await? {
-                context.note(id(&made)).await?;
+            let made = self.machines.create(&self.desired, &user_data, context.progress()).await?;
+            if let Some(made) = &made {
+                context.note(id(made)).await?;
             }
-            self.machines.active(name, context.progress()).await?
+            self.machines.active(name, made.as_deref(), context.progress()).await?
         };
         let found =
             if found.addresses.is_empty() { self.machines.addressed(name, context.progress()).await? } else { found };

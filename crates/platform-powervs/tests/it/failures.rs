@@ -1,8 +1,10 @@
 //! What a cloud does to an installation.
 
+use std::time::Duration;
+
 use landfall_engine::ApplyError;
 use landfall_platform::{ErrorClass, MachineProvider as _, error_chain};
-use landfall_platform_powervs::Provider;
+use landfall_platform_powervs::{Provider, client::Workspace};
 use serde_json::json;
 
 use crate::scene::{Cluster, Scene, config};
@@ -46,6 +48,36 @@ async fn a_machine_in_error_is_told_at_once_with_the_platforms_reason_and_made_a
     assert!(text.contains("machine demo-x7k2p-master-0 is in state ERROR"), "{text}");
     assert_eq!(class, ErrorClass::Invalid);
     cluster.apply(&journal).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_machine_that_somebody_deletes_while_it_is_made_is_made_again() {
+    let cluster = cluster(&[], 3, 0).await;
+    let (_home, journal) = cluster.journal();
+    let client = cluster.client();
+    let stranger = async {
+        loop {
+            let state = cluster.scene.state();
+            let workspaces = state["workspaces"].as_object().unwrap().iter();
+            let of = |(guid, workspace): (&String, &serde_json::Value)| {
+                let all = workspace["instances"].as_object().unwrap().iter();
+                let built = all.filter(|(_, one)| one["status"] == "BUILD");
+                built.map(|(id, one)| (guid.clone(), id.clone(), one["name"].as_str().unwrap().to_owned())).next()
+            };
+            if let Some((guid, id, name)) = workspaces.filter_map(of).next() {
+                let crn = state["instances"][&guid]["crn"].as_str().unwrap().to_owned();
+                if client.delete_instance(&Workspace { guid, crn }, &id, &name).await.is_ok() {
+                    return name;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let making = tokio::time::timeout(Duration::from_mins(2), cluster.apply(&journal));
+    let (made, victim) = tokio::join!(making, stranger);
+    made.unwrap_or_else(|_| panic!("{victim} is waited for without end: {:#?}", cluster.scene.inventory())).unwrap();
+    let machines = cluster.scene.inventory().iter().filter(|line| line.starts_with("machine ")).count();
+    assert_eq!(machines, 4, "{victim}: {:#?}", cluster.scene.inventory());
 }
 
 #[tokio::test]
