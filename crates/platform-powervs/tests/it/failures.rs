@@ -52,7 +52,8 @@ async fn a_machine_in_error_is_told_at_once_with_the_platforms_reason_and_made_a
 
 #[tokio::test]
 async fn a_machine_that_somebody_deletes_while_it_is_made_is_made_again() {
-    let cluster = cluster(&[], 3, 0).await;
+    // Long enough, two seconds of this clock, for somebody to come along in the middle of it.
+    let cluster = cluster(&["--delay", "instance=3h"], 3, 0).await;
     let (_home, journal) = cluster.journal();
     let client = cluster.client();
     let stranger = async {
