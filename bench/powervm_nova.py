@@ -21,7 +21,7 @@ class Driver:
     """The driver, connected to a server."""
 
     def __init__(self, case, server):
-        self.case, self.known = case, {}
+        self.case, self.known, self.connections = case, {}, {}
         port = int(server["url"].rsplit(":", 1)[1])
         hook = pathlib.Path(tempfile.mkdtemp(prefix="landfall-nova")) / "session_config.py"
         lines = [f"session.port = {port}", "session.host = '127.0.0.1'", f"session.dest = 'http://127.0.0.1:{port}'"]
@@ -49,6 +49,8 @@ class Driver:
             address = ":".join(mac[at:at + 2] for at in range(0, 12, 2))
             network = model.NetworkInfo([case.vif("pvm_sea", address, vlan="100")])
             instance = case.instance("nova")
+            # Read when they are first asked for, which threads must not do.
+            instance.obj_load_attr("keypairs")
             self.known[wanted["partition"]["id"]] = instance, network
 
             def spawn():
@@ -60,10 +62,13 @@ class Driver:
         instance, network = self.known[line["partition"]]
         if name == "destroy":
             return lambda: driver.destroy(case.context, instance, network, {}, destroy_disks=True)
+        volume = line["volume"]
         if name == "attach-volume":
-            self.connection = case.connection(driver, instance)
-            return lambda: driver.attach_volume(case.context, self.connection, instance, "/dev/sdb")
-        return lambda: driver.detach_volume(case.context, self.connection, instance, "/dev/sdb")
+            connection = case.connection(driver, instance)
+            connection["data"]["target_lun"] = volume["lun"]
+            self.connections[volume["id"]] = connection
+            return lambda: driver.attach_volume(case.context, connection, instance, "/dev/sdb")
+        return lambda: driver.detach_volume(case.context, self.connections[volume["id"]], instance, "/dev/sdb")
 
 
 class Driven(test_driver.DriverTest):
