@@ -73,3 +73,19 @@ class FibreTest(FibreBase):
         self.attach(made, other)
         self.delete(made)
         self.assert_nothing_left()
+
+    def test_a_cold_migration(self):
+        self.start_power("power-b")
+        volume = nova_fixtures.CinderFixture.IMAGE_BACKED_VOL
+        mapping = {"boot_index": 0, "uuid": volume, "source_type": "volume", "destination_type": "volume"}
+        made = self.create(name="cold", image_uuid="", block_device_mapping_v2=[mapping], host="power-a")
+        names = sorted(names for _, names in self.ports(made))
+        self._migrate_server(made)
+        self._wait_for_state_change(made, "VERIFY_RESIZE")
+        # It is made anew over there, with the names that it had in the order that they had.
+        self.assertEqual(names, sorted(names for _, names in self.ports(made, "power-b")))
+        self._confirm_resize(made)
+        self.assertEqual([], self.servers["power-a"].fibre_ports())
+        self.assertEqual([self.names_in_use(made, "power-b")], [name for _, name in self.told(volume)])
+        self.delete(made)
+        self.assert_nothing_left()
