@@ -76,6 +76,18 @@ class Server:
                 found.append((vios.findtext("PartitionName"), "" if thing is None else thing.tag, name))
         return sorted(found)
 
+    def fibre_ports(self, instance=None):
+        """The virtual Fibre Channel ports that VIOSes have, for one instance or for all: (VIOS, port, slot of the instance, names)."""
+        found = []
+        for vios in self.feed("uom/VirtualIOServer?group=ViosFCMapping"):
+            for mapping in vios.findall("VirtualFibreChannelMappings/VirtualFibreChannelMapping"):
+                owner = mapping.find("AssociatedLogicalPartition")
+                owner = "" if owner is None else owner.get("href", "").rsplit("/", 1)[-1].upper()
+                if instance is None or owner == lpar_uuid(instance):
+                    words = ("Port/PortName", "ClientAdapter/VirtualSlotNumber", "ClientAdapter/WWPNs")
+                    found.append((vios.findtext("PartitionName"), *(mapping.findtext(word) or "" for word in words)))
+        return sorted(found)
+
     def units(self):
         """The logical units of the pool, without images, which are kept while disks are made from them."""
         return sorted(unit.findtext("UnitName") for unit in self._units())
@@ -109,6 +121,7 @@ class Server:
         return {
             "partitions": sorted(one.findtext("PartitionName") for one in self.feed("uom/LogicalPartition")),
             "mappings": self.mappings(),
+            "fibre": self.fibre_ports(),
             "units": self.units(),
             "disks": self.disks(),
             "groups": self.groups(),

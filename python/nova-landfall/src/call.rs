@@ -64,7 +64,7 @@ pub(crate) enum Call {
     /// Gives a partition another shape, and larger disks.
     Resize { uuid: Uuid, shape: Shape, growths: Vec<Growth> },
     /// Prepares this server for a partition that comes from another one, whose SSH key is let in.
-    Expect { uuid: Uuid, volumes: Vec<Volume>, nics: Vec<Nic>, key: Option<String> },
+    Expect { uuid: Uuid, needs: migration::Needs },
     /// It has come.
     Arrived { uuid: Uuid },
     /// It does not come.
@@ -146,9 +146,7 @@ impl Call {
             Self::Resize { uuid, shape, growths } => {
                 shape::resize(session, uuid, &shape, &growths, reporter, cancel).await
             }
-            Self::Expect { uuid, volumes, nics, key } => {
-                migration::expect(session, uuid, &volumes, &nics, key.as_deref(), reporter, cancel).await
-            }
+            Self::Expect { uuid, needs } => migration::expect(session, uuid, &needs, reporter, cancel).await,
             Self::Arrived { uuid } => migration::arrived(session, uuid, reporter).await,
             Self::GiveUp { uuid } => migration::give_up(session, uuid, reporter, cancel).await,
             Self::CheckDeparture { uuid } => migration::check(session, uuid).await,

@@ -8,11 +8,8 @@ use super::state::{Object, State};
 use super::xml::Element;
 use super::{ids, partition};
 
-/// How many virtual ports a physical one has.
-const VIRTUAL_PORTS: u32 = 64;
-
-/// A port of a VIOS.
-pub(crate) fn port(host: &str, vios: &str, serial: &str, slot: u32, number: u32) -> Element {
+/// A port of a VIOS, with room for so many virtual ones.
+pub(crate) fn port((host, vios): (&str, &str), serial: &str, slot: u32, number: u32, virtual_ports: u32) -> Element {
     let place = format!("U78D2.001.{serial}-P1-C{slot}-T{}", number + 1);
     let wwpn = format!("100000{}", ids::hex(&[host, vios, "wwpn", &number.to_string()], 10).to_uppercase());
     Element::record(
@@ -22,8 +19,8 @@ pub(crate) fn port(host: &str, vios: &str, serial: &str, slot: u32, number: u32)
             ("PortName", &format!("fcs{number}")),
             ("UniqueDeviceID", &format!("1a{place}")),
             ("WWPN", &wwpn),
-            ("AvailablePorts", &VIRTUAL_PORTS.to_string()),
-            ("TotalPorts", &VIRTUAL_PORTS.to_string()),
+            ("AvailablePorts", &virtual_ports.to_string()),
+            ("TotalPorts", &virtual_ports.to_string()),
         ],
     )
 }
@@ -97,24 +94,72 @@ pub(crate) fn update(state: &mut State, host: usize, vios_id: &str, posted: &Ele
         let made = make(state, host, &vios, mapping, &result, (&mut taken_client, &mut taken_server))?;
         result.push(made);
     }
-    if let Some(vios) = state.object_mut(host, &vios.id) {
-        let in_use = |name: &str| result.iter().filter(|mapping| mapping.text("Port/PortName") == name).count();
-        let io = vios.element.child_mut("PartitionIOConfiguration").child_mut("ProfileIOSlots");
-        for slot in &mut io.children {
-            let adapter = slot.child_mut("AssociatedIOSlot").child_mut("RelatedIOAdapter");
-            for port in
-                &mut adapter.child_mut("PhysicalFibreChannelAdapter").child_mut("PhysicalFibreChannelPorts").children
-            {
-                let used = u32::try_from(in_use(port.text("PortName"))).unwrap_or_default();
-                port.set("AvailablePorts", VIRTUAL_PORTS.saturating_sub(used));
-            }
-        }
-        vios.element.put(Element::of("VirtualFibreChannelMappings", result));
-    }
+    set(state, host, &vios.id, result);
     if changed {
         state.announce(host, "MODIFY_URI", &vios.id, "VirtualFibreChannelMappings");
     }
     Ok(())
+}
+
+/// Gives a VIOS these mappings, and counts what is free on its ports.
+fn set(state: &mut State, host: usize, vios: &str, mappings: Vec<Element>) {
+    let Some(vios) = state.object_mut(host, vios) else { return };
+    let in_use = |name: &str| mappings.iter().filter(|mapping| mapping.text("Port/PortName") == name).count();
+    let io = vios.element.child_mut("PartitionIOConfiguration").child_mut("ProfileIOSlots");
+    for slot in &mut io.children {
+        let adapter = slot.child_mut("AssociatedIOSlot").child_mut("RelatedIOAdapter");
+        for port in
+            &mut adapter.child_mut("PhysicalFibreChannelAdapter").child_mut("PhysicalFibreChannelPorts").children
+        {
+            let total: u32 = port.number("TotalPorts").unwrap_or_default();
+            let used = u32::try_from(in_use(port.text("PortName"))).unwrap_or_default();
+            port.set("AvailablePorts", total.saturating_sub(used));
+        }
+    }
+    vios.element.put(Element::of("VirtualFibreChannelMappings", mappings));
+}
+
+/// The mappings of a partition, with the ids of their VIOSes.
+pub(crate) fn of_partition(state: &State, host: usize, number: u32) -> Vec<(String, Element)> {
+    let mut found = Vec::new();
+    for vios in state.all(host, "VirtualIOServer") {
+        let list = vios.element.child("VirtualFibreChannelMappings").into_iter().flat_map(|list| &list.children);
+        let own = list.filter(|mapping| mapping.number("ClientAdapter/LocalPartitionID") == Some(number));
+        found.extend(own.map(|mapping| (vios.id.clone(), mapping.clone())));
+    }
+    found
+}
+
+/// Takes all mappings from a partition.
+pub(crate) fn release(state: &mut State, host: usize, number: u32) {
+    let vioses: Vec<String> = state.all(host, "VirtualIOServer").map(|vios| vios.id.clone()).collect();
+    for vios in vioses {
+        let all = mappings(state, host, &vios);
+        let is_other = |mapping: &Element| mapping.number::<u32>("ClientAdapter/LocalPartitionID") != Some(number);
+        let kept: Vec<Element> = all.iter().filter(|mapping| is_other(mapping)).cloned().collect();
+        if kept.len() != all.len() {
+            set(state, host, &vios, kept);
+            state.announce(host, "MODIFY_URI", &vios, "VirtualFibreChannelMappings");
+        }
+    }
+}
+
+/// Adds a mapping, in the slots that it names.
+pub(crate) fn add(state: &mut State, host: usize, vios: &str, wanted: &Element) -> Result<(), Fault> {
+    let mut result = mappings(state, host, vios);
+    let server =
+        state.of_kind(host, "VirtualIOServer", vios).ok_or_else(|| Fault::not_found("VirtualIOServer", vios))?.clone();
+    let mut taken = slots(state, host, &server);
+    let made = make(state, host, &server, wanted, &result, (&mut BTreeSet::new(), &mut taken))?;
+    result.push(made);
+    set(state, host, vios, result);
+    state.announce(host, "MODIFY_URI", vios, "VirtualFibreChannelMappings");
+    Ok(())
+}
+
+fn mappings(state: &State, host: usize, vios: &str) -> Vec<Element> {
+    let list = state.object(host, vios).and_then(|vios| vios.element.child("VirtualFibreChannelMappings"));
+    list.map(|list| list.children.clone()).unwrap_or_default()
 }
 
 fn make(
@@ -136,6 +181,11 @@ fn make(
     if !wanted.is_empty() && port.is_none() {
         return Err(Fault::refused(format!("VIOS01050003: There is no port {wanted} on {server_name}.")));
     }
+    let used = others.iter().filter(|mapping| mapping.text("Port/PortName") == wanted).count();
+    let room = port.as_ref().map(|port| port.number::<usize>("TotalPorts").unwrap_or_default());
+    if room.is_some_and(|room| used >= room) {
+        return Err(Fault::refused(format!("VIOS01050004: The port {wanted} of {server_name} has no room.")));
+    }
     let number = client.partition_id();
     let taken = slots(state, host, &client);
     let slot = posted.number::<u32>("ClientAdapter/VirtualSlotNumber");
@@ -145,7 +195,10 @@ fn make(
     let free = |slot: &u32| !taken.contains(slot) && !taken_client.contains(&(number, *slot));
     let client_slot = slot.unwrap_or_else(|| (2..u32::MAX).find(free).unwrap_or_default());
     taken_client.insert((number, client_slot));
-    let server_slot = (2..u32::MAX).find(|slot| !taken_server.contains(slot)).unwrap_or_default();
+    let server_slot = posted.number::<u32>("ServerAdapter/VirtualSlotNumber");
+    let server_slot = server_slot.filter(|slot| !taken_server.contains(slot));
+    let server_slot =
+        server_slot.unwrap_or_else(|| (2..u32::MAX).find(|slot| !taken_server.contains(slot)).unwrap_or_default());
     taken_server.insert(server_slot);
     let names: BTreeSet<&str> = others.iter().map(|mapping| mapping.text("ServerAdapter/AdapterName")).collect();
     let name = (0..u32::MAX)

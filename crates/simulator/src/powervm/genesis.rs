@@ -316,7 +316,8 @@ fn virtual_io_server(state: &mut State, host: usize, entry: &ViosEntry, index: u
     let io = element.child_mut("PartitionIOConfiguration");
     io.set("MaximumVirtualIOSlots", 400);
     let slot = u32::try_from(index).unwrap_or_default() + 10;
-    let ports = (0..entry.fc_ports).map(|port| super::fibre::port(&host_name, &entry.name, &serial, slot, port));
+    let port = |port| super::fibre::port((&host_name, &entry.name), &serial, slot, port, entry.npiv_ports);
+    let ports = (0..entry.fc_ports).map(port);
     io.put(Element::of("ProfileIOSlots", [super::fibre::slot(&serial, slot, ports)]));
     let disks = entry.disks_gb.iter().enumerate();
     let disks = disks.map(|(number, size)| {

@@ -130,6 +130,9 @@ pub(super) struct ViosEntry {
     pub(super) rmc: String,
     #[serde(default = "two")]
     pub(super) fc_ports: u32,
+    /// How many virtual ports each of them has.
+    #[serde(default = "npiv")]
+    pub(super) npiv_ports: u32,
     #[serde(default)]
     pub(super) disks_gb: Vec<u64>,
     #[serde(default)]
@@ -214,6 +217,9 @@ fn small() -> u64 {
 }
 fn one() -> u32 {
     1
+}
+fn npiv() -> u32 {
+    64
 }
 fn two() -> u32 {
     2

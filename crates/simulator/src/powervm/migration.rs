@@ -2,7 +2,7 @@
 
 use super::state::{Job, Object, State};
 use super::xml::Element;
-use super::{partition, scsi};
+use super::{fibre, fibre_move, partition, scsi};
 
 /// Looks whether a partition can go where a job wants it.
 pub(crate) fn check(state: &State, host: usize, id: &str, job: &Job) -> Result<(), String> {
@@ -60,7 +60,7 @@ pub(crate) fn check(state: &State, host: usize, id: &str, job: &Job) -> Result<(
             return Err(format!("HSCLA308: The storage of {name} on {vios} is not available on the destination."));
         }
     }
-    Ok(())
+    fibre_move::plan(state, host, target, partition.partition_id(), job).map(drop)
 }
 
 fn target(state: &State, host: usize, job: &Job) -> Result<usize, String> {
@@ -158,6 +158,7 @@ pub(crate) fn finish(state: &mut State, host: usize, id: &str, job: &Job) -> Res
     let partition = state.object(host, id).ok_or("HSCLA300: The partition does not exist.")?.clone();
     let old_number = partition.partition_id();
     let moved: Vec<(String, Element)> = mappings(state, host, old_number);
+    let ports = fibre_move::plan(state, host, target, old_number, job)?;
     let adapters: Vec<Object> =
         state.objects(host).filter(|object| object.parent.as_deref() == Some(id)).cloned().collect();
     let vioses: Vec<String> = state.all(host, "VirtualIOServer").map(|vios| vios.id.clone()).collect();
@@ -167,6 +168,7 @@ pub(crate) fn finish(state: &mut State, host: usize, id: &str, job: &Job) -> Res
             list.children.retain(|mapping| mapping.number("ClientAdapter/LocalPartitionID") != Some(old_number));
         }
     }
+    fibre::release(state, host, old_number);
     for adapter in &adapters {
         state.remove(host, &adapter.id);
     }
@@ -218,6 +220,10 @@ pub(crate) fn finish(state: &mut State, host: usize, id: &str, job: &Job) -> Res
         if let Some(vios) = state.object_mut(target, &other) {
             vios.element.child_mut("VirtualSCSIMappings").children.push(made);
         }
+    }
+    for port in ports {
+        let wanted = port.mapping(&state.link(target, id), shown == "running");
+        fibre::add(state, target, &port.vios, &wanted).map_err(|fault| fault.message)?;
     }
     state.set_partition_state(target, id, &shown);
     Ok(())

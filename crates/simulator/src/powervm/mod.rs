@@ -8,7 +8,7 @@
 //!
 //! Objects are kept as XML elements without adornment; `schema` knows which elements stand in which order with which
 //! attributes, and `present` adds what follows from other objects. One file per kind of thing knows its laws: `partition`,
-//! `network`, `bridge`, `storage`, `pool`, `scsi`, `fibre`, `sriov`.
+//! `network`, `bridge`, `storage`, `pool`, `scsi`, `fibre` (and `fibre_move`), `sriov`.
 
 mod admin;
 mod api;
@@ -18,6 +18,7 @@ mod console;
 mod discovery;
 mod fault;
 mod fibre;
+mod fibre_move;
 mod genesis;
 mod guests;
 mod ids;

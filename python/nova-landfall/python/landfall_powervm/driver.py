@@ -292,11 +292,18 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         fibre.note(instance, ports)
         return ports
 
+    def _fibre_names(self, instance):
+        """The names by which an instance is known to the storage server on this host."""
+        known = fibre.noted(instance)
+        if known and instance.task_state == task_states.MIGRATING and instance.host != self._node:
+            return fibre.next_names(known)
+        return fibre.names(self._fibre_ports(instance))
+
     def get_volume_connector(self, instance):
         with errors.translated(_unavailable):
             if self._npiv:
-                return volumes.connector(fibre.names(self._fibre_ports(instance)), f"{CONF.host}_{instance.name}")
-            return volumes.connector(self._calls("ports"), CONF.host)
+                return volumes.connector(self._fibre_names(instance), f"{self._node}_{instance.name}")
+            return volumes.connector(self._calls("ports"), self._node)
 
     def attach_volume(self, context, connection_info, instance, mountpoint, disk_bus=None, device_type=None, encryption=None):
         volume = volumes.volume(connection_info)
@@ -383,8 +390,14 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def check_can_live_migrate_destination(self, context, instance, src_compute_info, dst_compute_info, block_migration=False,
                                            disk_over_commit=False):
-        if self._npiv:
-            raise exception.MigrationPreCheckError(reason="virtual Fibre Channel ports cannot move while they are used")
+        if self._npiv != bool(fibre.noted(instance)):
+            raise exception.MigrationPreCheckError(
+                reason=f"it {'has no' if self._npiv else 'has'} virtual Fibre Channel ports; fc_attach_strategy must be the same on both hosts",
+            )
+        if self._npiv and self._coming_ports(instance) is None:
+            raise exception.MigrationPreCheckError(
+                reason="its virtual Fibre Channel ports are not on the fabrics of fabric_port_wwpns; name the same fabrics on both hosts",
+            )
         if block_migration or not self._on_pool and not moves.only_volumes(context, instance):
             raise exception.MigrationPreCheckError(reason="only instances in a shared storage pool and on volumes can move while they run")
         return moves.data()
@@ -397,12 +410,21 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
     def cleanup_live_migration_destination_check(self, context, dest_check_data):
         pass
 
+    def _coming_ports(self, instance):
+        return fibre.coming(fibre.noted(instance), fibre.fabrics(CONF.powervm))
+
     def pre_live_migration(self, context, instance, block_device_info, network_info, disk_info, migrate_data):
         found = [volumes.volume(connection) for connection in volumes.connections(block_device_info)]
+        needs = {
+            # With ports of its own an instance sees volumes itself.
+            "volumes": [] if self._npiv else found,
+            "nics": networks.nics(network_info, None),
+            "fibre": self._coming_ports(instance) if self._npiv else [],
+            "key": moves.source_key(context, instance),
+        }
         with errors.translated(_precheck_failure):
-            vlans = self._calls("expect", instance, uuid=instance.uuid, volumes=found, nics=networks.nics(network_info, None),
-                                key=moves.source_key(context, instance))
-        moves.note(instance, vlans)
+            prepared = self._calls("expect", instance, uuid=instance.uuid, needs=needs)
+        moves.note(context, instance, prepared)
         return migrate_data
 
     def live_migration(self, context, instance, dest, post_method, recover_method, block_migration=False, migrate_data=None):
@@ -423,6 +445,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
                                                migrate_data=None):
         with errors.migration():
             self._calls("give-up", instance, uuid=instance.uuid)
+        moves.forget(context, instance)
 
     def rollback_live_migration_at_source(self, context, instance, migrate_data):
         """It runs on, with all that it had."""
@@ -435,7 +458,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def post_live_migration_at_destination(self, context, instance, network_info, block_migration=False, block_device_info=None):
         self._calls("arrived", instance, uuid=instance.uuid)
-        moves.note(instance, [])
+        moves.arrive(context, instance)
 
     def _reshape(self, instance, disk_info=None):
         growths = []

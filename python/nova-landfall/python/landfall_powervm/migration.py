@@ -9,6 +9,7 @@ from nova import exception
 from nova import objects
 from nova.objects import migrate_data
 
+from landfall_powervm import fibre
 from landfall_powervm import volumes
 
 # For each adapter of an instance that is linked to an Open vSwitch: its VLAN on the host that expects it.
@@ -78,23 +79,51 @@ def destination(context, host, instance):
     stats = node.stats or {}
     if "powervm_system" not in stats:
         raise exception.MigrationPreCheckError(reason=f"{host} is not a PowerVM host of this driver")
-    # This compute has read the instance before the other one has noted anything.
-    noted = objects.Instance.get_by_uuid(context, instance.uuid, expected_attrs=["system_metadata"]).system_metadata
+    noted = _metadata(context, instance)
     return {
         "name": stats["powervm_system"],
         "memory_region_mib": int(stats["memory_region_size"]),
         "processor_modes": [mode for mode in stats.get("processor_modes", "").split(",") if mode],
         "peer": {"address": stats["powervm_address"], "user": stats["powervm_user"]},
         "vlans": [[key[len(VLAN):], int(vlan)] for key, vlan in noted.items() if key.startswith(VLAN)],
+        "fibre": fibre.noted_next(noted),
     }
 
 
-def note(instance, vlans):
-    """Notes the VLANs that an instance has on the host that expects it, instead of any that were noted before."""
-    for key in [key for key in instance.system_metadata if key.startswith(VLAN)]:
-        del instance.system_metadata[key]
-    for mac, vlan in vlans:
-        instance.system_metadata[VLAN + mac.replace(":", "").upper()] = str(vlan)
+def _metadata(context, instance):
+    """An instance's own data as it is now: one compute has read the instance before the other one has noted anything."""
+    return objects.Instance.get_by_uuid(context, instance.uuid, expected_attrs=["system_metadata"]).system_metadata
+
+
+def note(context, instance, prepared):
+    """Notes what an instance has on the host that expects it, instead of what was noted before."""
+    metadata = _metadata(context, instance)
+    _put_vlans(metadata, prepared["vlans"])
+    fibre.put_next(metadata, prepared["fibre"])
+    _save(instance, metadata)
+
+
+def forget(context, instance):
+    """Nothing is expected any more: the instance stays where it is."""
+    note(context, instance, {"vlans": [], "fibre": []})
+
+
+def arrive(context, instance):
+    """The instance has come, with what was noted for it."""
+    metadata = _metadata(context, instance)
+    _put_vlans(metadata, [])
+    fibre.arrive(metadata)
+    _save(instance, metadata)
+
+
+def _put_vlans(metadata, vlans):
+    for key in [key for key in metadata if key.startswith(VLAN)]:
+        del metadata[key]
+    metadata.update({VLAN + mac.replace(":", "").upper(): str(vlan) for mac, vlan in vlans})
+
+
+def _save(instance, metadata):
+    instance.system_metadata = metadata
     instance.save()
 
 

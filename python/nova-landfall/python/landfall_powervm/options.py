@@ -33,7 +33,8 @@ OPTIONS = [
     cfg.IntOpt("ports_per_fabric", default=1, min=1, help="For npiv: virtual ports of an instance on each fabric."),
     cfg.MultiStrOpt(
         "fabric_port_wwpns", default=[],
-        help="For npiv: the world-wide names of the VIOSes' ports on a fabric, with commas between; once for each fabric.",
+        help="For npiv: the world-wide names of the VIOSes' ports on a fabric, with commas between; once for each fabric, "
+             "in the same order on all hosts.",
     ),
     cfg.StrOpt(
         "novalink_url", default="http://localhost:12080",

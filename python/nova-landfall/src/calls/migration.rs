@@ -1,7 +1,8 @@
 //! Moving a partition while it runs: each half where it belongs.
 
 use landfall_platform::error_chain;
-use landfall_platform_powervm::compute::{self, Destination, Nic, Volume};
+use landfall_platform_powervm::compute::{self, ComingPort, Destination, Nic, Volume};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -11,21 +12,32 @@ use crate::failure::Failure;
 use crate::journal::{Journal, Kind, undo};
 use crate::task::Reporter;
 
+/// What a partition that comes needs here.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Needs {
+    volumes: Vec<Volume>,
+    nics: Vec<Nic>,
+    /// Its virtual Fibre Channel ports.
+    fibre: Vec<ComingPort>,
+    /// The SSH key of the console that it comes from.
+    key: Option<String>,
+}
+
 /// Prepares this server for a partition that comes. The journal is kept until it has come, or will not come.
 pub(crate) async fn expect(
     session: &Session,
     uuid: Uuid,
-    volumes: &[Volume],
-    nics: &[Nic],
-    key: Option<&str>,
+    needs: &Needs,
     reporter: &Reporter,
     cancel: &CancellationToken,
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let journal = Journal::new(session, uuid, Kind::Arrival, "");
     let run = journal.run(reporter, cancel);
-    match compute::await_arrival(&host, &uuid.into(), volumes, nics, key, &run).await {
-        Ok(vlans) => Ok(json!(vlans)),
+    let Needs { volumes, nics, fibre, key } = needs;
+    match compute::await_arrival(&host, &uuid.into(), volumes, nics, fibre, key.as_deref(), &run).await {
+        Ok(prepared) => Ok(json!(prepared)),
         Err(error) => journal.close(Err(error)),
     }
 }

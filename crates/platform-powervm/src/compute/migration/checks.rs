@@ -85,6 +85,7 @@ pub(super) async fn common(source: &Host, target: &Host, id: &PartitionId) -> Re
         processor_modes: there.processor_modes,
         peer: None,
         vlans: Vec::new(),
+        fibre: Vec::new(),
     };
     fits(source, &entry, id, &destination)?;
     let shape = document::shape(&entry.object);

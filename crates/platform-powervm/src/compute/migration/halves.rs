@@ -1,7 +1,8 @@
 //! A migration in two halves, for programs that reach one of the servers each.
 //!
 //! ```text
-//! target: volumes known, VLANs bridged, links to Open vSwitch made ─► source: moved ─► what the source still has of it goes
+//! target: Fibre Channel ports chosen, volumes known, VLANs bridged, links to Open vSwitch made
+//!     ─► source: moved ─► what the source still has of it goes
 //! ```
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use landfall_engine::Event;
 use landfall_platform::{StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
-use super::{Move, Peer, checks, live::KEY};
+use super::{Berth, ComingPort, Move, Peer, checks, fibre, live::KEY};
 use crate::compute::{
     Error, Host, Mac, Nic, OperationError, PartitionId, Run, Volume,
     network::{self, NicsSpec},
@@ -40,19 +41,36 @@ pub struct Destination {
     pub peer: Option<Peer>,
     /// The VLANs that links to its Open vSwitch have there, by the adapters that they end at.
     pub vlans: Vec<(Mac, u16)>,
+    /// Where the partition's virtual Fibre Channel ports go, all of them.
+    #[serde(default)]
+    pub fibre: Vec<Berth>,
 }
 
-/// Prepares a server for a partition that comes to it while it runs: its VIOSes find the volumes, its networks are ready, and its
-/// console lets in that of the source, whose [`public_key`](super::public_key) it is. The VLANs of links to Open vSwitch. [`unwind`](crate::compute::unwind) undoes it, by the journal, if the partition does not come.
+/// What was prepared on a server, for the one that the partition comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Prepared {
+    /// The VLANs of links to Open vSwitch.
+    pub vlans: Vec<(Mac, u16)>,
+    /// Where virtual Fibre Channel ports go.
+    pub fibre: Vec<Berth>,
+}
+
+/// Prepares a server for a partition that comes to it while it runs: there are ports for its virtual Fibre Channel ports, its VIOSes
+/// find the volumes, its networks are ready, and its console lets in that of the source, whose [`public_key`](super::public_key) it
+/// is. [`unwind`](crate::compute::unwind) undoes it, by the journal, if the partition does not come.
 pub async fn await_arrival(
     target: &Arc<Host>,
     id: &PartitionId,
     volumes: &[Volume],
     nics: &[Nic],
+    ports: &[ComingPort],
     key: Option<&str>,
     run: &Run,
-) -> Result<Vec<(Mac, u16)>, OperationError> {
+) -> Result<Prepared, OperationError> {
     let what = format!("arrival of partition {id} on {}", target.name());
+    let refused = |error: Error| OperationError::Refused { what: what.clone(), source: error };
+    // A choice changes nothing, so there is nothing to undo.
+    let fibre = fibre::berths(target, ports).await.map_err(refused)?;
     let mut steps = Vec::new();
     for volume in volumes {
         let object = Object::Volume(VolumeSpec { partition: id.clone(), volume: volume.clone() });
@@ -66,9 +84,10 @@ pub async fn await_arrival(
     let object = Object::Links(NicsSpec::of(id, nics.to_vec()));
     steps.push(step(target, LINKS, "network-adapters", format!("networks on {}", target.name()), object));
     let binder = Binder::new([Arc::clone(target)]);
-    let operation = Operation { kind: Kind::Arrival, what, partition: id, run };
+    let operation = Operation { kind: Kind::Arrival, what: what.clone(), partition: id, run };
     let outputs = operation.apply(steps, &binder).await?;
-    Ok(outputs.get(&LINKS.into()).and_then(|outputs| outputs.get("vlans")).unwrap_or_default())
+    let vlans = outputs.get(&LINKS.into()).and_then(|outputs| outputs.get("vlans")).unwrap_or_default();
+    Ok(Prepared { vlans, fibre })
 }
 
 /// The partition has come: what it needs of the server's networks is still there, or is there again.
@@ -92,13 +111,16 @@ pub async fn depart(
     let refused = |error: Error| OperationError::Refused { what: what.clone(), source: error };
     let entry = checks::departure(source, id).await.map_err(refused)?;
     checks::fits(source, &entry, id, destination).map_err(refused)?;
-    let disks = volume::all_shown(&source.read_mappings().await.map_err(refused)?, id);
+    let vioses = source.read_mappings().await.map_err(refused)?;
+    let disks = volume::all_shown(&vioses, id);
+    fibre::words(source, id, &vioses, &destination.fibre).map_err(refused)?;
     let nics = network::found(source, id).await.map_err(refused)?.nics;
     let moved = Move {
         partition: id.clone(),
         target: destination.name.clone(),
         peer: destination.peer.clone(),
         vlans: destination.vlans.clone(),
+        fibre: destination.fibre.clone(),
         with_target: false,
     };
     let steps = vec![step(source, MOVED, "migration", what.clone(), Object::Moved(moved))];
@@ -113,7 +135,8 @@ pub async fn depart(
     let links = NicsSpec::of(id, nics);
     for attempt in 1.. {
         let known = join_all(disks.iter().map(|disk| volume::forget(source, disk))).await;
-        let left = known.into_iter().chain([network::remove(source, &links).await]).find_map(Result::err);
+        let ports = fibre::remove(source, id, &destination.fibre).await;
+        let left = known.into_iter().chain([network::remove(source, &links).await, ports]).find_map(Result::err);
         let Some(error) = left else { break };
         if attempt == ATTEMPTS {
             let message =

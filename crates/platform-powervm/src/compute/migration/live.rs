@@ -1,7 +1,8 @@
 //! Moving a partition while it runs.
 //!
 //! ```text
-//! volumes known to the target ────────────┐
+//! Fibre Channel ports chosen ─────────────┐
+//! volumes known to the target ────────────┤
 //! source's SSH key known to the target ───┤
 //! config drive taken out, console closed ─┴─► moved
 //! ```
@@ -12,7 +13,7 @@ use std::time::Duration;
 use landfall_platform::{StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
-use super::checks;
+use super::{Berth, checks, fibre};
 use crate::client::{JobLimits, Parameter};
 use crate::compute::{
     Error, Host, Mac, OperationError, PartitionId, Run, Volume, eject_config_drive,
@@ -47,17 +48,24 @@ pub(in crate::compute) struct Move {
     /// The VLANs that adapters have there, if they are not those that they have here.
     #[serde(default)]
     pub(in crate::compute) vlans: Vec<(Mac, u16)>,
+    /// Where virtual Fibre Channel ports go.
+    #[serde(default)]
+    pub(in crate::compute) fibre: Vec<Berth>,
     /// Whether the same plan made what the partition needs on the target, so that it would go if the move were undone.
     #[serde(default)]
     pub(in crate::compute) with_target: bool,
 }
 
 /// Moves a partition to another server while it runs. If that fails, it runs on where it was.
+///
+/// `fabrics` are the world-wide names of the physical ports on each fabric, of both servers: virtual Fibre Channel ports go to one on
+/// the same fabric.
 pub async fn live_migrate(
     source: &Arc<Host>,
     target: &Arc<Host>,
     id: &PartitionId,
     volumes: &[Volume],
+    fabrics: &[Vec<String>],
     peer: Option<&Peer>,
     run: &Run,
 ) -> Result<(), OperationError> {
@@ -65,14 +73,31 @@ pub async fn live_migrate(
     let refused = |error: Error| OperationError::Refused { what: what.clone(), source: error };
     let operation = Operation { kind: Kind::LiveMigration, what: what.clone(), partition: id, run };
     let begun = operation.begun().await?;
-    let is_moving = !begun.finished && begun.objects().any(|desired| matches!(desired.object, Object::Moved(_)));
+    let moving = begun.objects().filter(|_| !begun.finished).find_map(|desired| match desired.object {
+        Object::Moved(moved) => Some(moved),
+        _ => None,
+    });
     // A run that goes on may find that the partition moves, or has moved, which is what was wanted.
-    if !is_moving && target.partition(id).await.map_err(refused)?.is_none() {
+    let has_moved = moving.is_some() || target.partition(id).await.map_err(refused)?.is_some();
+    if !has_moved {
         checks::live(source, target, id).await.map_err(refused)?;
     }
+    let fibre = match moving {
+        Some(moving) => moving.fibre,
+        None if has_moved => Vec::new(),
+        None => fibre::found(source, target, id, fabrics).await.map_err(refused)?,
+    };
     let key = public_key(source).await.map_err(refused)?;
     let binder = Binder::new([Arc::clone(source), Arc::clone(target)]);
-    operation.apply(steps(source, target, id, volumes, peer, key), &binder).await.map(drop)
+    let moved = Move {
+        partition: id.clone(),
+        target: target.name().to_owned(),
+        peer: peer.cloned(),
+        vlans: Vec::new(),
+        fibre,
+        with_target: true,
+    };
+    operation.apply(steps(source, target, moved, volumes, key), &binder).await.map(drop)
 }
 
 /// The SSH key by which a server's console connects to others, if it has one.
@@ -80,14 +105,8 @@ pub async fn public_key(host: &Host) -> Result<Option<String>, Error> {
     host.client().public_key().await.map_err(|error| host.failed("reading the SSH key of the console", error))
 }
 
-fn steps(
-    source: &Host,
-    target: &Host,
-    id: &PartitionId,
-    volumes: &[Volume],
-    peer: Option<&Peer>,
-    key: Option<String>,
-) -> Vec<StepSpec> {
+fn steps(source: &Host, target: &Host, moved: Move, volumes: &[Volume], key: Option<String>) -> Vec<StepSpec> {
+    let id = &moved.partition;
     let step = |host: &Host, name: &str, kind: &str, title: String, needs: Vec<StepId>, object| {
         Desired { host: host.name().to_owned(), object }.step(name, kind, title, needs, TIMEOUT)
     };
@@ -105,13 +124,6 @@ fn steps(
         let title = format!("SSH key of {} at {}", source.name(), target.name());
         steps.push(step(target, KEY, "key", title, Vec::new(), Object::Trusted(Trusted { key })));
     }
-    let moved = Move {
-        partition: id.clone(),
-        target: target.name().to_owned(),
-        peer: peer.cloned(),
-        vlans: Vec::new(),
-        with_target: true,
-    };
     let title = format!("partition {id} on {}", target.name());
     steps.push(step(source, "moved", "migration", title, needs, Object::Moved(moved)));
     steps
@@ -136,6 +148,13 @@ impl Move {
         if !vlans.is_empty() {
             parameters.push(("VlanMappings", Parameter::Text(&vlans)));
             parameters.push(("OVSOverride", Parameter::Text(OVERRIDE)));
+        }
+        let ports = match self.fibre.as_slice() {
+            [] => String::new(),
+            berths => fibre::words(source, &self.partition, &source.read_mappings().await?, berths)?.join(","),
+        };
+        if !ports.is_empty() {
+            parameters.push(("VirtualFCMappings", Parameter::Text(&ports)));
         }
         if let Some(peer) = &self.peer {
             parameters.push(("TargetRemoteHMCIPAddress", Parameter::Text(&peer.address)));

@@ -2,10 +2,12 @@
 
 mod checks;
 mod cold;
+mod fibre;
 mod halves;
 mod live;
 
 pub use cold::{confirm_migration, migrate, revert_migration};
-pub use halves::{Destination, await_arrival, check_departure, depart, settle_arrival};
+pub use fibre::{Berth, ComingPort};
+pub use halves::{Destination, Prepared, await_arrival, check_departure, depart, settle_arrival};
 pub(super) use live::Move;
 pub use live::{Peer, abort_migration, live_migrate, public_key, recover_migration};

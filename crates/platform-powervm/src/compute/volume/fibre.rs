@@ -19,22 +19,35 @@ pub struct Fabric {
 
 /// A physical port.
 #[derive(Clone, Debug)]
-struct PhysicalPort {
-    vios: String,
-    name: String,
-    wwpn: String,
-    available: u32,
+pub(in crate::compute) struct PhysicalPort {
+    pub(in crate::compute) vios: String,
+    pub(in crate::compute) name: String,
+    pub(in crate::compute) wwpn: String,
+    /// How many more virtual ports it takes.
+    pub(in crate::compute) available: u32,
+}
+
+impl PhysicalPort {
+    /// The ports of all VIOSes.
+    pub(in crate::compute) async fn all(host: &Host) -> Result<Vec<Self>, Error> {
+        let vioses = host.client().feed(&Path::feed("VirtualIOServer")).await;
+        let vioses = vioses.map_err(|error| host.failed("reading the Fibre Channel ports", error))?;
+        Ok(vioses.iter().flat_map(ports).collect())
+    }
+
+    /// Whether it is one of these.
+    pub(in crate::compute) fn is_among(&self, wwpns: &[String]) -> bool {
+        wwpns.iter().any(|wwpn| wwpn.eq_ignore_ascii_case(&self.wwpn))
+    }
 }
 
 /// Chooses physical ports for virtual ones, spread over VIOSes and then over those with most room, and asks the server for names.
 pub async fn assign_fibre_ports(host: &Host, fabrics: &[Fabric]) -> Result<Vec<FibrePort>, Error> {
-    let vioses = host.client().feed(&Path::feed("VirtualIOServer")).await;
-    let vioses = vioses.map_err(|error| host.failed("reading the Fibre Channel ports", error))?;
-    let all: Vec<PhysicalPort> = vioses.iter().flat_map(ports).collect();
+    let all = PhysicalPort::all(host).await?;
     let mut chosen = Vec::new();
     for fabric in fabrics {
-        let on_fabric = |port: &&PhysicalPort| fabric.ports.iter().any(|wwpn| wwpn.eq_ignore_ascii_case(&port.wwpn));
-        let picked = spread(all.iter().filter(on_fabric).cloned().collect(), fabric.wanted);
+        let on_fabric = all.iter().filter(|port| port.is_among(&fabric.ports));
+        let picked = spread(on_fabric.cloned().collect(), fabric.wanted);
         if picked.len() < fabric.wanted {
             let what = format!("Fibre Channel port with room among {}", fabric.ports.join(", "));
             return Err(Error::Missing { what, host: host.label() });

@@ -15,6 +15,7 @@ use crate::client::{Entry, Storage, linked_id};
 use crate::xml::Element;
 
 pub(super) use discovery::forget;
+pub(super) use fibre::PhysicalPort;
 
 pub use attach::{attach_volume, detach_volume};
 pub use fibre::{Fabric, assign_fibre_ports};

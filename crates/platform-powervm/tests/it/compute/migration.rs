@@ -29,7 +29,7 @@ async fn a_partition_moves_while_it_runs() {
     let stage = Stage::new().await;
     let target = second(&stage).await;
     connected(&stage).await;
-    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap();
     let lines = inventory::list(&stage.scene.hosts);
     assert!(has(&lines, "power-b: partition node-0 running"), "{lines:#?}");
     assert!(!has(&lines, "power-a: partition node-0"), "{lines:#?}");
@@ -37,7 +37,7 @@ async fn a_partition_moves_while_it_runs() {
     // What could not move is gone.
     assert!(!lines.iter().any(|line| line.contains("cfg_")), "{lines:#?}");
     // Again: it has moved, which is what is wanted.
-    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap();
 }
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn a_migration_that_takes_too_long_is_stopped_and_the_partition_runs_on() 
     let target = second(&stage).await;
     connected(&stage).await;
     stage.scene.fault("PUT /rest/api/uom/LogicalPartition/*/do/Migrate slow-state=100000");
-    let error = live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap_err();
+    let error = live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap_err();
     assert!(matches!(error, OperationError::Failed { .. }), "{}", error_chain(&error));
     let lines = inventory::list(&stage.scene.hosts);
     assert!(has(&lines, "power-a: partition node-0 running"), "{lines:#?}");
@@ -59,7 +59,7 @@ async fn a_partition_without_a_connection_does_not_move_while_it_runs() {
     let target = second(&stage).await;
     connected(&stage).await;
     stage.force("node-0", serde_json::json!({"ResourceMonitoringControlState": "inactive"})).await;
-    let error = live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap_err();
+    let error = live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap_err();
     assert!(matches!(error, OperationError::Refused { .. }), "{}", error_chain(&error));
 }
 
@@ -159,10 +159,10 @@ async fn the_source_is_let_in_at_the_target_once_and_nobody_else() {
     let path = Path::entry("LogicalPartition", id("node-0").as_str());
     let error = stage.scene.client().run_job(&path, "MigrateValidate", &parameters, JOBS).await.unwrap_err();
     assert!(error_chain(&error).contains("not authorized at power-b"), "{}", error_chain(&error));
-    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap();
     assert_eq!(keys(&stage), [0, 1, 0]);
-    live_migrate(&target, &stage.host, &id("node-0"), &[], None, &run()).await.unwrap();
-    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    live_migrate(&target, &stage.host, &id("node-0"), &[], &[], None, &run()).await.unwrap();
+    live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap();
     assert_eq!(keys(&stage), [1, 1, 0], "once each");
 }
 
@@ -185,6 +185,6 @@ async fn a_console_that_is_open_is_closed_before_a_partition_moves() {
     let number = stage.scene.client().quick(&path, "PartitionID").await.unwrap();
     let url = format!("{}/powervm/hosts/0/consoles/{number}", stage.scene.hosts.admin_url());
     administer(&url, String::new()).await;
-    live_migrate(&stage.host, &target, &id("node-0"), &[], None, &run()).await.unwrap();
+    live_migrate(&stage.host, &target, &id("node-0"), &[], &[], None, &run()).await.unwrap();
     assert!(has(&inventory::list(&stage.scene.hosts), "power-b: partition node-0 running"));
 }

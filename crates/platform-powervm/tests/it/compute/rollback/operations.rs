@@ -308,11 +308,29 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         perform: |program, run| {
             Box::pin(async move {
                 let volumes = [volume()];
-                Ok(live_migrate(&program.host, &program.target, &id(NAME), &volumes, None, &run).await?)
+                Ok(live_migrate(&program.host, &program.target, &id(NAME), &volumes, &[], None, &run).await?)
             })
         },
         // It was for the first start, and goes before anything moves.
         keeps: &["cfg_"],
+        ..BASE
+    },
+    Operation {
+        name: "migrate live with Fibre Channel ports",
+        part: "migration",
+        prepare: |program| {
+            Box::pin(async move {
+                let fibre_ports = fibre_ports(&program).await.unwrap();
+                connected(&program, Blueprint { fibre_ports, ..bare(NAME) }).await;
+            })
+        },
+        perform: |program, run| {
+            Box::pin(async move {
+                let (here, there) = (program.host.vioses().await?, program.target.vioses().await?);
+                let fabric: Vec<String> = here.iter().chain(&there).map(|vios| vios.ports[0].clone()).collect();
+                Ok(live_migrate(&program.host, &program.target, &id(NAME), &[], &[fabric], None, &run).await?)
+            })
+        },
         ..BASE
     },
     Operation {
