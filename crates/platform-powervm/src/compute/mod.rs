@@ -42,6 +42,7 @@ mod spawn;
 mod steps;
 mod unwind;
 mod volume;
+mod watch;
 
 pub use adopt::adopt;
 pub use blueprint::{
@@ -73,3 +74,4 @@ pub use spawn::{spawn, steps};
 pub use steps::Binder;
 pub use unwind::unwind;
 pub use volume::{Fabric, assign_fibre_ports, attach_fibre_ports, attach_volume, detach_fibre_ports, detach_volume};
+pub use watch::{PowerNews, watch_power};

@@ -63,6 +63,11 @@ OPTIONS = [
     cfg.IntOpt("connect_timeout", default=300, min=0, help="Seconds to wait for NovaLink and a VIOS when nova-compute starts."),
     cfg.FloatOpt("job_timeout", default=1800, min=1, help="Seconds that a job of the server may take; four times that for a live migration."),
     cfg.FloatOpt("job_poll_interval", default=1, min=0.01, help="Seconds between two looks at a job."),
+    cfg.FloatOpt(
+        "power_event_delay", default=15, min=0,
+        help="Seconds for which an instance that somebody else has switched on or off must stay so before Nova is told: one that restarts "
+             "is switched off and on. See also [workarounds] handle_virt_lifecycle_events.",
+    ),
     cfg.StrOpt("vterm_directory", help="Where the commands mkvterm and rmvterm are, if not where the system looks."),
     cfg.BoolOpt(
         "vnc_port_per_instance", default=False,

@@ -18,3 +18,4 @@ mod stage;
 mod suites;
 mod unwind;
 mod volume;
+mod watch;
