@@ -65,7 +65,10 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         self._stop_watching()
         self._node = host
         self._node_uuid = local_node.get_local_node_uuid() if local_node else None
-        self._calls = native.Calls(_core.Connection(json.dumps(_settings(host))))
+        try:
+            self._calls = native.Calls(_core.Connection(json.dumps(_settings(host))))
+        except ValueError as error:
+            raise exception.InvalidConfiguration(f"[powervm] cannot be used: {error}") from error
         with errors.translated(_startup_failure):
             system = self._calls("connect", patience_seconds=CONF.powervm.connect_timeout)
             LOG.info("Connected to %(name)s (%(machine)s) with VIOSes %(vioses)s", {**system, "vioses": ", ".join(system["vioses"])})
@@ -522,7 +525,19 @@ def _settings(host):
         "journals": os.path.join(section.journal_directory, host),
         "job_timeout_seconds": section.job_timeout,
         "job_interval_seconds": section.job_poll_interval,
+        "console_encryption": _console_encryption(section),
     }
+
+
+def _console_encryption(section):
+    """What viewers of consoles are shown, and who signs what they have to show."""
+    if not section.vnc_use_x509_auth:
+        return None
+    files = {name: getattr(section, f"vnc_{name}") for name in ("ca_certs", "server_cert", "server_key")}
+    missing = [f"vnc_{name}" for name, path in files.items() if not path]
+    if missing:
+        raise exception.InvalidConfiguration(f"[powervm] vnc_use_x509_auth needs {' and '.join(missing)}")
+    return files
 
 
 def _precheck_failure(reason):

@@ -74,6 +74,14 @@ OPTIONS = [
         help="Offer each console at a free port of its own instead of vnc_port. For releases whose nova-novncproxy fails with a TypeError when "
              "several consoles share a port; 26 is one of them.",
     ),
+    cfg.BoolOpt(
+        "vnc_use_x509_auth", default=False,
+        help="Offer consoles only over TLS (VeNCrypt, X509None) to those who show a certificate that vnc_ca_certs has signed. For a "
+             "nova-novncproxy with [vnc] auth_schemes = vencrypt.",
+    ),
+    cfg.StrOpt("vnc_ca_certs", help="For vnc_use_x509_auth: who signs the certificates of proxies, a file in PEM."),
+    cfg.StrOpt("vnc_server_cert", help="For vnc_use_x509_auth: the certificate that proxies are shown, a file in PEM."),
+    cfg.StrOpt("vnc_server_key", help="For vnc_use_x509_auth: its private key, a file in PEM."),
     cfg.PortOpt("vnc_port", default=5901, min=0, help="Where consoles are offered on [vnc] server_listen; 0 for any free port."),
 ]
 

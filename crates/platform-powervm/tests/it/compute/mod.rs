@@ -3,6 +3,7 @@
 mod config_drive;
 mod console;
 mod crowd;
+mod encrypted_console;
 mod inventory;
 mod journal;
 mod killed;
