@@ -5,6 +5,8 @@ import urllib.request
 import uuid
 import xml.etree.ElementTree as tree
 
+from simulator import wait_for
+
 ATOM = "{http://www.w3.org/2005/Atom}"
 UOM = "{http://www.ibm.com/xmlns/systems/power/firmware/uom/mc/2012_10/}"
 WEB = "{http://www.ibm.com/xmlns/systems/power/firmware/web/mc/2012_10/}"
@@ -34,6 +36,30 @@ class Server:
         request = urllib.request.Request(f"{self.url}/rest/api/{path}", data=body, method=method, headers=headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read()
+
+    def switch(self, instance, wish, **parameters):
+        """Switches an instance on (PowerOn) or off (PowerOff), as anybody can who is let in, and waits until that is done."""
+        listed = "".join(
+            f'<JobParameter schemaVersion="V1_0"><ParameterName>{name}</ParameterName><ParameterValue>{value}</ParameterValue></JobParameter>'
+            for name, value in parameters.items()
+        )
+        body = (
+            f'<JobRequest xmlns="{WEB[1:-1]}" schemaVersion="V1_0"><RequestedOperation schemaVersion="V1_0">'
+            f"<OperationName>{wish}</OperationName><GroupName>LogicalPartition</GroupName></RequestedOperation>"
+            f'<JobParameters schemaVersion="V1_0">{listed}</JobParameters></JobRequest>'
+        )
+        path = f"uom/LogicalPartition/{lpar_uuid(instance)}/do/{wish}"
+        answer = self._send("PUT", path, body.encode(), {"content-type": WEB_TYPE + "JobRequest"})
+        job = next(tree.fromstring(answer).iter(WEB + "JobID")).text
+        status = lambda: self.feed(f"uom/jobs/{job}")[0].findtext("Status")  # noqa: E731
+        ended = wait_for(f"the end of {wish}", status, lambda status: status not in ("RUNNING", "NOT_STARTED"))
+        assert ended == "COMPLETED_OK", ended
+
+    def switch_off(self, instance):
+        self.switch(instance, "PowerOff", operation="shutdown", immediate="true")
+
+    def switch_on(self, instance):
+        self.switch(instance, "PowerOn")
 
     def feed(self, path):
         """The objects of a feed, or the one of an entry, without namespaces."""

@@ -60,7 +60,7 @@ class FaultTest(PowerVMTest):
         self.assert_nothing_left()
 
     def test_trouble_that_passes_is_waited_for(self):
-        with self.fault("* /rest/api/uom/* nth=7 status=503"), self.fault("POST /rest/api/uom/VirtualIOServer/* first=2 status=500 body=platform"):
+        with self.fault("* /rest/api/uom/V* nth=4 status=503"), self.fault("POST /rest/api/uom/VirtualIOServer/* first=2 status=500 body=platform"):
             made = self.create(**self.options())
             self.delete(made)
         self.assert_nothing_left()

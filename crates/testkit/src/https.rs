@@ -47,6 +47,12 @@ impl Authority {
         &self.pem
     }
 
+    /// A certificate for 127.0.0.1 and `localhost`, for either side, and its key, in PEM form.
+    pub fn identity(&self) -> (String, String) {
+        let (certificate, key) = self.certificate();
+        (certificate.pem(), key.serialize_pem())
+    }
+
     /// A certificate for servers on 127.0.0.1 and `localhost`, and its key.
     pub(crate) fn certificate(&self) -> (rcgen::Certificate, KeyPair) {
         let key = KeyPair::generate().expect("a key can be generated");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::calls::{console, disk, host, lifetime, migration, network, power, shape, snapshot, volume};
+use crate::calls::{console, disk, host, lifetime, migration, network, power, shape, snapshot, volume, watch};
 use crate::connection::Session;
 use crate::failure::Failure;
 use crate::journal;
@@ -79,6 +79,8 @@ pub(crate) enum Call {
     Snapshot { uuid: Uuid, devices: snapshot::Places, file: std::path::PathBuf },
     /// Lets viewers of consoles in at an address, or at a port that is for one partition alone, and opens the console of that.
     OpenConsole { uuid: Uuid, listen: std::net::SocketAddr, alone: bool, commands: Option<std::path::PathBuf> },
+    /// Tells of instances that are switched on or off, by whomever, once they have been so for a while. Goes on until it is cancelled.
+    WatchPower { settle_seconds: f64 },
 }
 
 /// The pauses between attempts of a call that has changed nothing: whoever asked waits meanwhile. Operations that have begun have more
@@ -160,6 +162,7 @@ impl Call {
             Self::OpenConsole { uuid, listen, alone, commands } => {
                 console::open(session, uuid, listen, alone, commands).await
             }
+            Self::WatchPower { settle_seconds } => watch::power(session, settle_seconds, reporter, cancel).await,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use landfall_engine::Event;
 use landfall_platform_powervm::Client;
 use landfall_platform_powervm::client::{ConsoleUrl, JobLimits, Login};
-use landfall_platform_powervm::compute::{self, Host, Run};
+use landfall_platform_powervm::compute::{self, Encryption, Host, Run};
 use landfall_wire::{Limits, Trust};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -42,6 +42,17 @@ struct Settings {
     journals: PathBuf,
     job_timeout_seconds: f64,
     job_interval_seconds: f64,
+    /// None for consoles that are not encrypted.
+    console_encryption: Option<ConsoleEncryption>,
+}
+
+/// Files in PEM.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConsoleEncryption {
+    ca_certs: PathBuf,
+    server_cert: PathBuf,
+    server_key: PathBuf,
 }
 
 /// What calls share.
@@ -52,6 +63,8 @@ pub(crate) struct Session {
     host: OnceCell<Arc<Host>>,
     /// Where the journals of operations are.
     pub(crate) journals: PathBuf,
+    /// What viewers of consoles have to show, if anything.
+    pub(crate) encryption: Option<Encryption>,
     /// What lets viewers of consoles in, once somebody wants one.
     pub(crate) relay: OnceCell<Relay>,
     /// What lets them in to one instance each, where they cannot say which one they want.
@@ -123,12 +136,22 @@ impl Connection {
             timeout: seconds(settings.job_timeout_seconds)?,
             interval: seconds(settings.job_interval_seconds)?,
         };
+        let load = |files: ConsoleEncryption| {
+            let encryption = Encryption::load(&files.ca_certs, &files.server_cert, &files.server_key);
+            encryption.map_err(|error| {
+                PyValueError::new_err(format!(
+                    "consoles cannot be encrypted: {}",
+                    landfall_platform::error_chain(&error)
+                ))
+            })
+        };
         let session = Session {
             client: Arc::new(client),
             system: settings.system,
             jobs,
             host: OnceCell::new(),
             journals: settings.journals,
+            encryption: settings.console_encryption.map(load).transpose()?,
             relay: OnceCell::new(),
             relays: Mutex::default(),
         };

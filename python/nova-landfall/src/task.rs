@@ -1,10 +1,12 @@
 //! A call under way.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use landfall_engine::{Event, Phase};
 use pyo3::prelude::*;
+use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +25,11 @@ impl Reporter {
     /// A line for the log. Nobody may listen any more, which is nobody's problem.
     pub(crate) fn say(&self, level: &'static str, text: String) {
         let _gone = self.0.send((level, text));
+    }
+
+    /// Something for the caller.
+    pub(crate) fn tell(&self, news: &Value) {
+        let _gone = self.0.send(("news", news.to_string()));
     }
 
     /// A step of an operation.
@@ -74,16 +81,31 @@ impl Task {
 
 #[pymethods]
 impl Task {
-    /// Waits for the next thing that the call has to say: a line for the log (`debug`, `info`, `warning`), or its end (`done` with
-    /// a value, `failed` with what went wrong). Other Python threads go on meanwhile.
+    /// Waits for the next thing that the call has to say: a line for the log (`debug`, `info`, `warning`), something for the caller
+    /// (`news`), or its end (`done` with a value, `failed` with what went wrong). Other Python threads go on meanwhile.
     fn next(&self, py: Python<'_>) -> (&'static str, String) {
         let wait = || self.messages.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        // Only a panic ends a task without a word.
-        py.detach(wait).unwrap_or_else(|_| ("failed", Failure::lost().to_json()))
+        py.detach(wait).unwrap_or_else(|_| lost())
+    }
+
+    /// The same, for so many seconds at most: then there is nothing.
+    fn next_within(&self, py: Python<'_>, seconds: f64) -> Option<(&'static str, String)> {
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let wait = || self.messages.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(limit);
+        match py.detach(wait) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(lost()),
+        }
     }
 
     /// Asks the call to stop where it is. It ends soon, as `failed`; what it has begun is in its journal.
     fn cancel(&self) {
         self.cancel.cancel();
     }
+}
+
+/// Only a panic, or the end of the connection, ends a task without a word.
+fn lost() -> Message {
+    ("failed", Failure::lost().to_json())
 }

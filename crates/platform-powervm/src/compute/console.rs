@@ -2,7 +2,7 @@
 //!
 //! `mkvterm` opens one on loopback and prints its port; a [`Relay`] lets others in. A viewer first asks for a partition by a
 //! `CONNECT` line, as the proxies of Nova do, and is then joined to that partition's console. Older proxies cannot: for them there are
-//! relays to one partition, which need not be asked.
+//! relays to one partition, which need not be asked. What follows is encrypted, if it should be ([`Encryption`]).
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,18 +11,18 @@ use std::process::Output;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 
-use super::{Error, Host, PartitionId};
+use super::{Encryption, Error, Host, PartitionId};
 
 /// The command says that the console is open already, and where.
 const OPEN_ALREADY: i32 = 3;
 /// A request line is no longer than this.
 const LINE: usize = 4096;
-/// How long a viewer may take to say which partition it wants.
+/// How long a viewer may take to say which partition it wants, and to show its certificate.
 const GREETING: Duration = Duration::from_secs(30);
 /// How long nothing may be said before a viewer is sent away.
 const SILENCE: Duration = Duration::from_mins(5);
@@ -33,12 +33,19 @@ pub struct Consoles {
     host: Arc<Host>,
     /// Where the commands are; none for wherever the system looks.
     commands: Option<PathBuf>,
+    encryption: Option<Encryption>,
 }
 
 impl Consoles {
     /// Consoles of a server. `commands` is the directory of `mkvterm` and `rmvterm`; none means that the system knows.
     pub fn new(host: Arc<Host>, commands: Option<PathBuf>) -> Self {
-        Self { host, commands }
+        Self { host, commands, encryption: None }
+    }
+
+    /// The same, for viewers with a certificate only.
+    #[must_use]
+    pub fn encrypted(self, encryption: Encryption) -> Self {
+        Self { encryption: Some(encryption), ..self }
     }
 
     /// Opens the console of a partition. The port on loopback where its VNC server is.
@@ -131,16 +138,26 @@ impl Consoles {
         let Some(port) = port else {
             return viewer.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         };
-        let mut console = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+        let console = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
         viewer.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await?;
-        join(&mut viewer, &mut console).await
+        self.connect(viewer, console).await
     }
 
     /// Joins a viewer to the console of a partition. One that cannot be opened ends the connection.
-    async fn show(&self, partition: &PartitionId, mut viewer: TcpStream) -> io::Result<()> {
+    async fn show(&self, partition: &PartitionId, viewer: TcpStream) -> io::Result<()> {
         let Ok(port) = self.open(partition).await else { return Ok(()) };
-        let mut console = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
-        join(&mut viewer, &mut console).await
+        let console = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+        self.connect(viewer, console).await
+    }
+
+    /// Lets a viewer and a console talk, once the viewer has shown who it is, if it has to.
+    async fn connect(&self, mut viewer: TcpStream, mut console: TcpStream) -> io::Result<()> {
+        let Some(encryption) = &self.encryption else { return join(&mut viewer, &mut console).await };
+        let negotiated = tokio::time::timeout(GREETING, encryption.negotiate(viewer, &mut console)).await;
+        let mut viewer = negotiated.map_err(|_late| io::ErrorKind::TimedOut)??;
+        join(&mut viewer, &mut console).await?;
+        // So that the viewer can tell this from a connection that somebody has cut, if it listens.
+        tokio::time::timeout(GREETING, viewer.shutdown()).await.unwrap_or(Ok(()))
     }
 }
 
@@ -161,7 +178,7 @@ fn partition_of(line: &str) -> Option<PartitionId> {
 }
 
 /// Passes bytes on in both directions until one side ends, or both are silent for long.
-async fn join(viewer: &mut TcpStream, console: &mut TcpStream) -> io::Result<()> {
+async fn join(viewer: &mut (impl AsyncRead + AsyncWrite + Unpin), console: &mut TcpStream) -> io::Result<()> {
     let (mut from_viewer, mut from_console) = (vec![0; 16 << 10], vec![0; 16 << 10]);
     loop {
         tokio::select! {
@@ -171,7 +188,11 @@ async fn join(viewer: &mut TcpStream, console: &mut TcpStream) -> io::Result<()>
             },
             count = console.read(&mut from_console) => match count? {
                 0 => return Ok(()),
-                count => viewer.write_all(&from_console[..count]).await?,
+                count => {
+                    viewer.write_all(&from_console[..count]).await?;
+                    // TLS may keep some of it for later.
+                    viewer.flush().await?;
+                }
             },
             () = tokio::time::sleep(SILENCE) => return Ok(()),
         }

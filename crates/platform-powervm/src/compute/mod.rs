@@ -41,7 +41,9 @@ mod snapshot;
 mod spawn;
 mod steps;
 mod unwind;
+mod vencrypt;
 mod volume;
+mod watch;
 
 pub use adopt::adopt;
 pub use blueprint::{
@@ -72,4 +74,6 @@ pub use snapshot::{Devices, snapshot};
 pub use spawn::{spawn, steps};
 pub use steps::Binder;
 pub use unwind::unwind;
+pub use vencrypt::{Encryption, EncryptionError};
 pub use volume::{Fabric, assign_fibre_ports, attach_fibre_ports, attach_volume, detach_fibre_ports, detach_volume};
+pub use watch::{PowerNews, watch_power};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `POST /hosts/N/partitions/NAME` | sets elements of a partition: `{"ResourceMonitoringControlState": "inactive"}`, which then lasts until it is switched off |
 //! | `POST`, `DELETE /hosts/N/consoles/ID` | opens or closes the console of the partition of a number; the answer is its port |
+//! | `DELETE /hosts/N/events` | forgets who reads events, as a console that was restarted has: all queues begin anew |
 //! | `POST /hosts/N/touch/NAME` | changes a partition without changing anything: its entity tag is another now |
 
 use std::sync::Arc;
@@ -18,8 +19,13 @@ use crate::core::{Request, Response};
 /// Answers a call, if it is one of these.
 pub(crate) fn administer(state: &mut State, request: &Request) -> Option<Response> {
     let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
-    let ["hosts", host, verb, name] = parts.as_slice() else { return None };
+    let ["hosts", host, rest @ ..] = parts.as_slice() else { return None };
     let host: usize = host.parse().ok().filter(|host| *host < state.hosts.len())?;
+    if *rest == ["events"] && request.method == "DELETE" {
+        state.hosts[host].events.forget_readers();
+        return Some(answer(200, &json!(null)));
+    }
+    let [verb, name] = rest else { return None };
     if *verb == "consoles" {
         return console(state, host, &request.method, name.parse().ok()?);
     }

@@ -157,6 +157,11 @@ impl Events {
         event
     }
 
+    /// All who read are new from now on.
+    pub(crate) fn forget_readers(&mut self) {
+        self.readers.clear();
+    }
+
     /// Whether an application would get something if it asked.
     pub(crate) fn has_news(&self, application: &str) -> bool {
         self.readers.get(application).is_none_or(|seen| *seen < self.last)

@@ -18,6 +18,7 @@ from oslo_utils import importutils
 from landfall_powervm import _core
 from landfall_powervm import drive
 from landfall_powervm import errors
+from landfall_powervm import events
 from landfall_powervm import fibre
 from landfall_powervm import flavor
 from landfall_powervm import host as server
@@ -55,14 +56,19 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         self._key = None
         self._node_uuid = None
         self._place = None
+        self._watch = None
 
     # The server
 
     def init_host(self, host):
-        """Connects to the server and undoes what an earlier process was in the middle of."""
+        """Connects to the server, undoes what an earlier process was in the middle of, and listens to what happens from then on."""
+        self._stop_watching()
         self._node = host
         self._node_uuid = local_node.get_local_node_uuid() if local_node else None
-        self._calls = native.Calls(_core.Connection(json.dumps(_settings(host))))
+        try:
+            self._calls = native.Calls(_core.Connection(json.dumps(_settings(host))))
+        except ValueError as error:
+            raise exception.InvalidConfiguration(f"[powervm] cannot be used: {error}") from error
         with errors.translated(_startup_failure):
             system = self._calls("connect", patience_seconds=CONF.powervm.connect_timeout)
             LOG.info("Connected to %(name)s (%(machine)s) with VIOSes %(vioses)s", {**system, "vioses": ", ".join(system["vioses"])})
@@ -76,8 +82,22 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
                     LOG.info("What was begun with instance %s is undone", undone["uuid"])
                 else:
                     LOG.error("What was begun with instance %(uuid)s cannot be undone: %(error)s", undone)
+        if CONF.workarounds.handle_virt_lifecycle_events:
+            self._watch = self._calls.watch("watch-power", self._emit, settle_seconds=CONF.powervm.power_event_delay)
+
+    def _emit(self, news):
+        """Nova's own power_on and power_off are among what it is told. It knows which, by the task that the instance has."""
+        happened = events.lifecycle(news)
+        if happened is not None:
+            self.emit_event(happened)
+
+    def _stop_watching(self):
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
 
     def cleanup_host(self, host):
+        self._stop_watching()
         if self._calls is not None:
             with contextlib.suppress(errors.CallFailed):
                 self._calls("close")
@@ -528,7 +548,19 @@ def _settings(host):
         "journals": os.path.join(section.journal_directory, host),
         "job_timeout_seconds": section.job_timeout,
         "job_interval_seconds": section.job_poll_interval,
+        "console_encryption": _console_encryption(section),
     }
+
+
+def _console_encryption(section):
+    """What viewers of consoles are shown, and who signs what they have to show."""
+    if not section.vnc_use_x509_auth:
+        return None
+    files = {name: getattr(section, f"vnc_{name}") for name in ("ca_certs", "server_cert", "server_key")}
+    missing = [f"vnc_{name}" for name, path in files.items() if not path]
+    if missing:
+        raise exception.InvalidConfiguration(f"[powervm] vnc_use_x509_auth needs {' and '.join(missing)}")
+    return files
 
 
 def _precheck_failure(reason):

@@ -64,12 +64,25 @@ OPTIONS = [
     cfg.IntOpt("connect_timeout", default=300, min=0, help="Seconds to wait for NovaLink and a VIOS when nova-compute starts."),
     cfg.FloatOpt("job_timeout", default=1800, min=1, help="Seconds that a job of the server may take; four times that for a live migration."),
     cfg.FloatOpt("job_poll_interval", default=1, min=0.01, help="Seconds between two looks at a job."),
+    cfg.FloatOpt(
+        "power_event_delay", default=15, min=0,
+        help="Seconds for which an instance that somebody else has switched on or off must stay so before Nova is told: one that restarts "
+             "is switched off and on. See also [workarounds] handle_virt_lifecycle_events.",
+    ),
     cfg.StrOpt("vterm_directory", help="Where the commands mkvterm and rmvterm are, if not where the system looks."),
     cfg.BoolOpt(
         "vnc_port_per_instance", default=False,
         help="Offer each console at a free port of its own instead of vnc_port. For releases whose nova-novncproxy fails with a TypeError when "
              "several consoles share a port; 26 is one of them.",
     ),
+    cfg.BoolOpt(
+        "vnc_use_x509_auth", default=False,
+        help="Offer consoles only over TLS (VeNCrypt, X509None) to those who show a certificate that vnc_ca_certs has signed. For a "
+             "nova-novncproxy with [vnc] auth_schemes = vencrypt.",
+    ),
+    cfg.StrOpt("vnc_ca_certs", help="For vnc_use_x509_auth: who signs the certificates of proxies, a file in PEM."),
+    cfg.StrOpt("vnc_server_cert", help="For vnc_use_x509_auth: the certificate that proxies are shown, a file in PEM."),
+    cfg.StrOpt("vnc_server_key", help="For vnc_use_x509_auth: its private key, a file in PEM."),
     cfg.PortOpt("vnc_port", default=5901, min=0, help="Where consoles are offered on [vnc] server_listen; 0 for any free port."),
 ]
 

@@ -44,7 +44,10 @@ pub(crate) async fn open(
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let id = PartitionId::from(uuid);
-    let consoles = Consoles::new(host, commands);
+    let mut consoles = Consoles::new(host, commands);
+    if let Some(encryption) = &session.encryption {
+        consoles = consoles.encrypted(encryption.clone());
+    }
     // To say now what a viewer would not be told: that there is no such partition, or no such command.
     consoles.open(&id).await?;
     let unusable = |error: std::io::Error| Failure::invalid(format!("cannot let viewers in at {listen}: {error}"));

@@ -10,3 +10,4 @@ pub(crate) mod power;
 pub(crate) mod shape;
 pub(crate) mod snapshot;
 pub(crate) mod volume;
+pub(crate) mod watch;

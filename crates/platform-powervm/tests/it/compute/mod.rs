@@ -3,6 +3,7 @@
 mod config_drive;
 mod console;
 mod crowd;
+mod encrypted_console;
 mod fibre_migration;
 mod inventory;
 mod journal;
@@ -19,3 +20,4 @@ mod stage;
 mod suites;
 mod unwind;
 mod volume;
+mod watch;
