@@ -12,6 +12,10 @@ use crate::failure::Failure;
 use crate::machine;
 use crate::task::Reporter;
 
+const GAP: &str = "NovaLink has lost events; Nova's periodic task notices what they were about";
+const DEAF: &str = "instances that are switched off from outside are noticed by Nova's periodic task only, until NovaLink tells of \
+                    events again";
+
 /// Tells of instances whose state has changed and is settled, until it is cancelled.
 pub(crate) async fn power(
     session: &Session,
@@ -23,8 +27,7 @@ pub(crate) async fn power(
         Duration::try_from_secs_f64(settle_seconds).map_err(|error| Failure::invalid(format!("a delay: {error}")))?;
     let host = session.host().await?;
     let mut gaps = 0_u64;
-    let tell = |news| {
-        match news {
+    let tell = |news| match news {
         PowerNews::Settled { mark, state, .. } => {
             if let Some(uuid) = machine::instance(&mark) {
                 reporter.tell(&json!({"uuid": uuid, "state": state}));
@@ -32,19 +35,10 @@ pub(crate) async fn power(
         }
         PowerNews::Gap => {
             gaps += 1;
-            let level = if gaps == 1 { "warning" } else { "debug" };
-            reporter.say(level, "NovaLink has lost events; Nova's periodic task notices what they were about".to_owned());
+            reporter.say(if gaps == 1 { "warning" } else { "debug" }, GAP.to_owned());
         }
-        PowerNews::Deaf(error) => reporter.say(
-            "warning",
-            format!(
-                "instances that are switched off from outside are noticed by Nova's periodic task only, until NovaLink tells of events \
-                 again: {}",
-                error_chain(&error)
-            ),
-        ),
+        PowerNews::Deaf(error) => reporter.say("warning", format!("{DEAF}: {}", error_chain(&error))),
         PowerNews::Heard => reporter.say("info", "NovaLink tells of events again".to_owned()),
-    }
     };
     tokio::select! {
         () = cancel.cancelled() => Ok(Value::Null),
