@@ -59,13 +59,13 @@ async fn a_machine_that_somebody_deletes_while_it_is_made_is_made_again() {
     let stranger = async {
         loop {
             let state = cluster.scene.state();
-            let workspaces = state["workspaces"].as_object().unwrap().iter();
+            let workspaces = state["workspaces"].as_object().unwrap();
             let of = |(guid, workspace): (&String, &serde_json::Value)| {
                 let all = workspace["instances"].as_object().unwrap().iter();
-                let built = all.filter(|(_, one)| one["status"] == "BUILD");
-                built.map(|(id, one)| (guid.clone(), id.clone(), one["name"].as_str().unwrap().to_owned())).next()
+                let mut built = all.filter(|(_, one)| one["status"] == "BUILD");
+                built.next().map(|(id, one)| (guid.clone(), id.clone(), one["name"].as_str().unwrap().to_owned()))
             };
-            if let Some((guid, id, name)) = workspaces.filter_map(of).next() {
+            if let Some((guid, id, name)) = workspaces.into_iter().find_map(of) {
                 let crn = state["instances"][&guid]["crn"].as_str().unwrap().to_owned();
                 if client.delete_instance(&Workspace { guid, crn }, &id, &name).await.is_ok() {
                     return name;
