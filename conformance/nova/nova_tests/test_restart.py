@@ -125,9 +125,10 @@ class RestartTest(PowerVMTest):
         made = self.create(name="expected", host="power-a")
         before, there = self.shown(made), self.servers["power-b"]
         network = {"kind": "open-v-switch", "bridge": "br-int", "port": uuids.port, "mtu": None}
+        nics = [{"mac": "fa:16:3e:00:00:01", "network": network}]
         self.killed_at(
             "PUT /rest/api/uom/LogicalPartition/*/ClientNetworkAdapter* status=503",
-            {"call": "expect", "uuid": made["id"], "volumes": [self.volume()], "nics": [{"mac": "fa:16:3e:00:00:01", "network": network}]},
+            {"call": "expect", "uuid": made["id"], "needs": {"volumes": [self.volume()], "nics": nics, "fibre": [], "key": None}},
             "power-b",
         )
         self.assertNotEqual(self.at_first["power-b"]["disks"], there.disks(), "VIOSes have found the volume")
