@@ -34,9 +34,8 @@ pub(crate) async fn replace(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     let began = Instant::now();
     cluster.kubectl(&["delete", MACHINES, &name, "--namespace=landfall-system", "--wait=false"]).await?;
     until("another worker", PATIENCE, || async {
-        workers(cluster, 1).await?;
-        let nodes = cluster.ready_nodes().await?;
-        ensure!(!nodes.contains(&name), "{name} is still there");
+        let names = workers(cluster, 1).await?;
+        ensure!(!names.contains(&name), "{name} is still there");
         Ok(())
     })
     .await?;
@@ -77,11 +76,15 @@ pub(crate) async fn replace_master(cluster: &Cluster<'_>) -> anyhow::Result<Stri
     Ok(format!("{new} took the place of {old}, in etcd too, within {:.1} s", began.elapsed().as_secs_f64()))
 }
 
-/// So many workers are ready nodes, and so many hosts of workers are on.
-async fn workers(cluster: &Cluster<'_>, count: usize) -> anyhow::Result<()> {
-    let nodes = cluster.ready_nodes().await?;
-    let hosts: Vec<String> = cluster.lab.hosts().await?.into_iter().map(|host| host.name).collect();
-    let of = |names: &[String]| names.iter().filter(|name| name.contains("-worker-")).count();
-    ensure!((of(&nodes), of(&hosts)) == (count, count), "nodes that are ready: {nodes:?}, hosts: {hosts:?}");
-    Ok(())
+/// So many workers are ready nodes, and just their hosts are on; their names.
+async fn workers(cluster: &Cluster<'_>, count: usize) -> anyhow::Result<Vec<String>> {
+    let of = |names: Vec<String>| -> Vec<String> {
+        let mut names: Vec<String> = names.into_iter().filter(|name| name.contains("-worker-")).collect();
+        names.sort();
+        names
+    };
+    let nodes = of(cluster.ready_nodes().await?);
+    let hosts = of(cluster.lab.hosts().await?.into_iter().map(|host| host.name).collect());
+    ensure!(nodes == hosts && nodes.len() == count, "nodes that are ready: {nodes:?}, hosts: {hosts:?}");
+    Ok(nodes)
 }
