@@ -61,8 +61,9 @@ pub use inventory::{Resources, list, resources};
 pub use mac::{Mac, MacError};
 pub use mapping::Backing;
 pub use migration::{
-    Berth, ComingPort, Destination, Peer, Prepared, abort_migration, await_arrival, check_departure, confirm_migration,
-    depart, live_migrate, migrate, public_key, recover_migration, revert_migration, settle_arrival,
+    Berth, ComingPort, Departure, Destination, Peer, Prepared, abort_migration, await_arrival, check_departure,
+    confirm_migration, depart, end_departure, live_migrate, migrate, public_key, recover_migration, revert_migration,
+    settle_arrival,
 };
 pub use network::{attach_nic, detach_nic};
 pub use operation::{OperationError, Run};

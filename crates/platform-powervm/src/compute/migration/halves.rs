@@ -13,11 +13,14 @@ use landfall_engine::Event;
 use landfall_platform::{StepId, StepSpec};
 use serde::{Deserialize, Serialize};
 
-use super::{Berth, ComingPort, Move, Peer, checks, fibre, live::KEY};
+use super::{
+    Berth, ComingPort, Move, Peer, checks, fibre,
+    live::{Behind, KEY},
+};
 use crate::compute::{
     Error, Host, Mac, Nic, OperationError, PartitionId, Run, Volume,
     network::{self, NicsSpec},
-    operation::{Kind, Operation},
+    operation::{Begun, Kind, Operation},
     steps::{Binder, Desired, Object, Trusted},
     volume::{self, VolumeSpec},
 };
@@ -100,42 +103,84 @@ pub async fn check_departure(source: &Host, id: &PartitionId) -> Result<(), Erro
     checks::departure(source, id).await.map(drop)
 }
 
-/// Moves a partition to another server, which is prepared for it, while it runs. If that fails, it runs on where it was.
+/// Moves a partition to another server, which is prepared for it, while it runs. If that fails, it runs on where it was. By the journal
+/// of a run that was cut off this goes on with what that one has begun. Whoever keeps the journal when this is done can find out by
+/// [`end_departure`] that the partition has moved.
 pub async fn depart(
     source: &Arc<Host>,
     id: &PartitionId,
     destination: &Destination,
     run: &Run,
 ) -> Result<(), OperationError> {
-    let what = format!("migration of partition {id} to {}", destination.name);
-    let refused = |error: Error| OperationError::Refused { what: what.clone(), source: error };
-    let entry = checks::departure(source, id).await.map_err(refused)?;
-    checks::fits(source, &entry, id, destination).map_err(refused)?;
-    let vioses = source.read_mappings().await.map_err(refused)?;
-    let disks = volume::all_shown(&vioses, id);
-    fibre::words(source, id, &vioses, &destination.fibre).map_err(refused)?;
-    let nics = network::found(source, id).await.map_err(refused)?.nics;
-    let moved = Move {
-        partition: id.clone(),
-        target: destination.name.clone(),
-        peer: destination.peer.clone(),
-        vlans: destination.vlans.clone(),
-        fibre: destination.fibre.clone(),
-        with_target: false,
+    let operation = departure(id, &destination.name, run);
+    let refused = |error: Error| OperationError::Refused { what: operation.what.clone(), source: error };
+    let begun = operation.begun().await?;
+    let moved = match moved(&begun).filter(|_| !begun.finished) {
+        Some(moved) if moved.target == destination.name => moved,
+        Some(moved) => {
+            let whom = format!("a migration to {} that is not finished", moved.target);
+            return Err(refused(Error::Busy { what: format!("partition {id}"), host: source.label(), whom }));
+        }
+        None => departing(source, id, destination).await.map_err(refused)?,
     };
-    let steps = vec![step(source, MOVED, "migration", what.clone(), Object::Moved(moved))];
+    let steps = vec![step(source, MOVED, "migration", operation.what.clone(), Object::Moved(moved.clone()))];
     let binder = Binder::new([Arc::clone(source)]);
-    let operation = Operation { kind: Kind::LiveMigration, what: what.clone(), partition: id, run };
     if let Err(error) = operation.apply(steps, &binder).await
         && source.partition(id).await.map_err(refused)?.is_some()
     {
         return Err(error);
     }
-    // It runs on the other server now, whatever becomes of the rest. Nobody looks for that later, so it is tried more than once.
-    let links = NicsSpec::of(id, nics);
+    leave(source, &moved, run).await;
+    Ok(())
+}
+
+/// What became of a migration whose program is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// It is stopped, or had not begun: the partition runs where it was.
+    Stays,
+    /// It had come to its end. Nothing of the partition is left here.
+    Gone {
+        /// The name of the server that it has moved to.
+        target: String,
+    },
+}
+
+/// Makes an end of a migration that a program which is gone has begun, by its journal. One that is under way is stopped; one that has
+/// come to its end cannot be undone, and is finished.
+pub async fn end_departure(source: &Arc<Host>, id: &PartitionId, run: &Run) -> Result<Departure, OperationError> {
+    let operation = departure(id, "another server", run);
+    let refused = |error: Error| OperationError::Refused { what: operation.what.clone(), source: error };
+    let Some(moved) = moved(&operation.begun().await?) else { return Ok(Departure::Stays) };
+    let Err(error) = operation.undo(&Binder::new([Arc::clone(source)])).await else { return Ok(Departure::Stays) };
+    if source.partition(id).await.map_err(refused)?.is_some() {
+        return Err(error);
+    }
+    leave(source, &moved, run).await;
+    Ok(Departure::Gone { target: moved.target })
+}
+
+fn departure<'a>(id: &'a PartitionId, target: &str, run: &'a Run) -> Operation<'a> {
+    let what = format!("migration of partition {id} to {target}");
+    Operation { kind: Kind::LiveMigration, what, partition: id, run }
+}
+
+/// The move that a journal knows of.
+fn moved(begun: &Begun) -> Option<Move> {
+    begun.objects().find_map(|desired| match desired.object {
+        Object::Moved(moved) => Some(moved),
+        _ => None,
+    })
+}
+
+/// Removes what the source still has of a partition that runs on another server now. Whatever becomes of this, it does. Nobody looks
+/// for that later, so it is tried more than once.
+async fn leave(source: &Arc<Host>, moved: &Move, run: &Run) {
+    let Behind { disks, nics } = &moved.behind;
+    let links = NicsSpec::of(&moved.partition, nics.clone());
     for attempt in 1.. {
         let known = join_all(disks.iter().map(|disk| volume::forget(source, disk))).await;
-        let ports = fibre::remove(source, id, &destination.fibre).await;
+        let ports = fibre::remove(source, &moved.partition, &moved.fibre).await;
         let left = known.into_iter().chain([network::remove(source, &links).await, ports]).find_map(Result::err);
         let Some(error) = left else { break };
         if attempt == ATTEMPTS {
@@ -146,7 +191,22 @@ pub async fn depart(
         }
         tokio::time::sleep(source.jobs().interval * attempt).await;
     }
-    Ok(())
+}
+
+/// What it takes to move a partition that has not begun to.
+async fn departing(source: &Arc<Host>, id: &PartitionId, destination: &Destination) -> Result<Move, Error> {
+    let entry = checks::departure(source, id).await?;
+    checks::fits(source, &entry, id, destination)?;
+    let vioses = source.read_mappings().await?;
+    fibre::words(source, id, &vioses, &destination.fibre)?;
+    Ok(Move {
+        partition: id.clone(),
+        target: destination.name.clone(),
+        peer: destination.peer.clone(),
+        vlans: destination.vlans.clone(),
+        fibre: destination.fibre.clone(),
+        behind: Behind { disks: volume::all_shown(&vioses, id), nics: network::found(source, id).await?.nics },
+    })
 }
 
 fn step(host: &Host, id: &str, kind: &str, title: String, object: Object) -> StepSpec {

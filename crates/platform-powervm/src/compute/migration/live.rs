@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{Berth, checks, fibre};
 use crate::client::{JobLimits, Parameter};
 use crate::compute::{
-    Error, Host, Mac, OperationError, PartitionId, Run, Volume, eject_config_drive,
+    Backing, Error, Host, Mac, Nic, OperationError, PartitionId, Run, Volume, eject_config_drive,
     operation::{Kind, Operation},
     steps::{Binder, Desired, Object, Trusted, close_console},
     volume::VolumeSpec,
@@ -40,7 +40,7 @@ pub struct Peer {
 }
 
 /// A partition that is on another server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::compute) struct Move {
     pub(in crate::compute) partition: PartitionId,
     pub(in crate::compute) target: String,
@@ -51,9 +51,18 @@ pub(in crate::compute) struct Move {
     /// Where virtual Fibre Channel ports go.
     #[serde(default)]
     pub(in crate::compute) fibre: Vec<Berth>,
-    /// Whether the same plan made what the partition needs on the target, so that it would go if the move were undone.
+    /// What the source still has when the partition is gone, so that whoever goes on with this finds it.
     #[serde(default)]
-    pub(in crate::compute) with_target: bool,
+    pub(in crate::compute) behind: Behind,
+}
+
+/// What a partition leaves on the server that it has moved from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(in crate::compute) struct Behind {
+    /// Volumes that VIOSes know.
+    pub(in crate::compute) disks: Vec<Backing>,
+    /// Adapters whose other ends are on the management partition.
+    pub(in crate::compute) nics: Vec<Nic>,
 }
 
 /// Moves a partition to another server while it runs. If that fails, it runs on where it was.
@@ -95,7 +104,7 @@ pub async fn live_migrate(
         peer: peer.cloned(),
         vlans: Vec::new(),
         fibre,
-        with_target: true,
+        behind: Behind::default(),
     };
     operation.apply(steps(source, target, moved, volumes, key), &binder).await.map(drop)
 }
@@ -189,8 +198,12 @@ impl Move {
 
     /// Undoes a move that has not ended. One that has cannot be undone: the partition runs on the target, with what it needs there.
     pub(in crate::compute) async fn undo(&self, source: &Host) -> Result<(), Error> {
+        if is_migrating(source, &self.partition).await? {
+            // It may be under way, with nobody who waits for it, or have failed: then this fails too.
+            let _ended = abort_migration(source, &self.partition).await;
+        }
         self.settle(source).await?;
-        if !self.with_target || source.partition(&self.partition).await?.is_some() {
+        if source.partition(&self.partition).await?.is_some() {
             return Ok(());
         }
         Err(Error::Refused {

@@ -8,6 +8,8 @@ mod live;
 
 pub use cold::{confirm_migration, migrate, revert_migration};
 pub use fibre::{Berth, ComingPort};
-pub use halves::{Destination, Prepared, await_arrival, check_departure, depart, settle_arrival};
+pub use halves::{
+    Departure, Destination, Prepared, await_arrival, check_departure, depart, end_departure, settle_arrival,
+};
 pub(super) use live::Move;
 pub use live::{Peer, abort_migration, live_migrate, public_key, recover_migration};

@@ -100,7 +100,7 @@ async fn coming(ports: &[FibrePort], target: &Host) -> Vec<ComingPort> {
     ports.iter().enumerate().map(port).collect()
 }
 
-fn destination(target: &Host, fibre: Vec<Berth>) -> Destination {
+pub(super) fn destination(target: &Host, fibre: Vec<Berth>) -> Destination {
     Destination {
         name: target.name().to_owned(),
         memory_region_mib: target.system().memory_region_mib,

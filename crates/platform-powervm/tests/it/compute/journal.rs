@@ -11,7 +11,7 @@ use landfall_platform_powervm::compute::{
 use super::inventory;
 use super::stage::{Stage, bare, id, run, second, shape};
 
-fn with_journal(stage: &Stage, name: &str) -> Run {
+pub(super) fn with_journal(stage: &Stage, name: &str) -> Run {
     let journal: PathBuf = stage.scene.home.path().join(format!("{name}.sqlite"));
     Run { journal: Some(journal), ..run() }
 }

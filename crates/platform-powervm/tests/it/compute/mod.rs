@@ -3,6 +3,7 @@
 mod config_drive;
 mod console;
 mod crowd;
+mod departure;
 mod encrypted_console;
 mod fibre_migration;
 mod inventory;
