@@ -61,12 +61,16 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         self.media = self.directory / "media"
         self.simulator = Simulator(
             self.directory, "--http", "--time-scale", "100", "--media", "keep", "--tools-dir", self.tools, "--media-dir", self.media,
+            *self.simulator_options(),
         )
         try:
             super().setUp()
         except BaseException:
             self.simulator.kill()
             raise
+
+    def simulator_options(self):
+        return ()
 
     def _setup_services(self):
         # Fixtures look for it in a source tree.
@@ -114,10 +118,15 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
 
     def start_power(self, name):
         """A compute on a server."""
-        url = next(host["url"] for host in self.simulator.ready["hosts"] if host["name"] == name)
-        self.flags(novalink_url=url, group="powervm")
+        self.flags(novalink_url=self.servers[name].url, group="powervm")
         with self.identity(name):
             return self._start_compute(name)
+
+    def restart_power(self, name):
+        """The compute is started again: what it knows is what it finds."""
+        self.flags(novalink_url=self.servers[name].url, group="powervm")
+        with self.identity(name):
+            self.computes[name] = self.restart_compute_service(self.computes[name], keep_hypervisor_state=False)
 
     def identity(self, name):
         """Since release 27 a host has a file with the identity of its node. Here one host is two."""
@@ -167,7 +176,7 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         for name, found in self.servers.items():
             self.assertEqual(self.at_first[name], found.everything(), name)
         self.assertEqual([], glob.glob(str(self.directory / "journals" / "*" / "*")))
-        self.assertEqual([], glob.glob(str(self.directory / "images" / "*")))
+        self.assertEqual([], glob.glob(str(self.directory / "images" / "*" / "*")))
 
     def wait_until_refused(self, after=0):
         """Until a rule has met a request, among those after the first ones."""

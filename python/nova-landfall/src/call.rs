@@ -67,12 +67,16 @@ pub(crate) enum Call {
     Expect { uuid: Uuid, needs: migration::Needs },
     /// It has come.
     Arrived { uuid: Uuid },
+    /// Those that are expected.
+    Expected,
     /// It does not come.
     GiveUp { uuid: Uuid },
     /// Whether a partition could leave.
     CheckDeparture { uuid: Uuid },
     /// Moves a partition to another server, which expects it.
     Depart { uuid: Uuid, destination: Destination },
+    /// Somebody knows that it has moved.
+    Departed { uuid: Uuid },
     /// Stops that.
     AbortMigration { uuid: Uuid },
     /// Copies the first disk of a partition into a file.
@@ -150,11 +154,13 @@ impl Call {
             }
             Self::Expect { uuid, needs } => migration::expect(session, uuid, &needs, reporter, cancel).await,
             Self::Arrived { uuid } => migration::arrived(session, uuid, reporter).await,
+            Self::Expected => journal::expected(session),
             Self::GiveUp { uuid } => migration::give_up(session, uuid, reporter, cancel).await,
             Self::CheckDeparture { uuid } => migration::check(session, uuid).await,
             Self::Depart { uuid, destination } => {
                 migration::depart(session, uuid, &destination, reporter, cancel).await
             }
+            Self::Departed { uuid } => Ok(journal::departed(session, uuid)),
             Self::AbortMigration { uuid } => migration::abort(session, uuid).await,
             Self::Snapshot { uuid, devices, file } => {
                 snapshot::snapshot(session, uuid, devices, &file, reporter, cancel).await

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use landfall_platform_powervm::compute::{self, Host, PartitionId, Run};
+use landfall_platform_powervm::compute::{self, Departure, Host, PartitionId, Run};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Lifetime,
     /// It prepares the server for a partition that comes: once that is there, nothing is undone.
     Arrival,
+    /// It moves the partition to another server while it runs: once that has happened, it is finished instead of undone.
+    Departure,
     /// Anything else: its steps are undone, one by one.
     Change,
 }
@@ -34,6 +36,7 @@ impl Kind {
         match self {
             Self::Lifetime => "lifetime",
             Self::Arrival => "arrival",
+            Self::Departure => "departure",
             Self::Change => "change",
         }
     }
@@ -85,7 +88,8 @@ fn forget(path: &Path) {
     }
 }
 
-/// Undoes what a process that died has begun. What became of each operation: those that cannot be undone keep their journal.
+/// Undoes what a process that died has begun. What became of each operation: those that cannot be undone keep their journal, and
+/// partitions that had moved to another server by then are named with it.
 pub(crate) async fn recover(
     session: &Session,
     reporter: &Reporter,
@@ -94,11 +98,24 @@ pub(crate) async fn recover(
     let directory = &session.journals;
     std::fs::create_dir_all(directory).map_err(|error| unusable(directory, &error))?;
     let outcomes = undo_all(session, |_, _| true, reporter, cancel).await?;
-    let told = |(uuid, undone): (Uuid, Result<(), Failure>)| {
-        let error = undone.err().map(|failure| failure.message().to_owned());
-        json!({"uuid": uuid, "error": error})
+    let told = |(uuid, undone): (Uuid, Result<Departure, Failure>)| match undone {
+        Ok(Departure::Stays) => json!({"uuid": uuid, "error": null, "target": null}),
+        Ok(Departure::Gone { target }) => json!({"uuid": uuid, "error": null, "target": target}),
+        Err(failure) => json!({"uuid": uuid, "error": failure.message(), "target": null}),
     };
     Ok(outcomes.into_iter().map(told).collect())
+}
+
+/// Instances for which something is prepared here.
+pub(crate) fn expected(session: &Session) -> Result<Value, Failure> {
+    let found = journals(session)?.into_iter().filter(|(_, kind, _)| *kind == Kind::Arrival);
+    Ok(found.map(|(uuid, ..)| json!(uuid)).collect())
+}
+
+/// Somebody knows now that a partition has moved.
+pub(crate) fn departed(session: &Session, uuid: Uuid) -> Value {
+    Journal::new(session, uuid, Kind::Departure, "").forget();
+    Value::Null
 }
 
 /// Undoes what operations on an instance have left that failed and could not be undone then. Those that are under way are left alone.
@@ -108,47 +125,59 @@ pub(crate) async fn settle(
     reporter: &Reporter,
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    let changes = |whose: Uuid, kind: Kind| whose == uuid && kind == Kind::Change;
+    let changes = |whose: Uuid, kind: Kind| whose == uuid && matches!(kind, Kind::Departure | Kind::Change);
     for (_, undone) in undo_all(session, changes, reporter, cancel).await? {
-        undone.or_else(|failure| if failure.trace() == Trace::Untouched { Ok(()) } else { Err(failure) })?;
+        match undone {
+            Err(failure) if failure.trace() != Trace::Untouched => return Err(failure),
+            Ok(Departure::Gone { .. }) => drop(departed(session, uuid)),
+            _ => {}
+        }
     }
     Ok(())
 }
 
-/// Undoes what the journals of some operations know.
+/// Undoes what the journals of some operations know. That of a partition which has moved is kept until somebody knows.
 async fn undo_all(
     session: &Session,
     wanted: impl Fn(Uuid, Kind) -> bool,
     reporter: &Reporter,
     cancel: &CancellationToken,
-) -> Result<Vec<(Uuid, Result<(), Failure>)>, Failure> {
-    let directory = &session.journals;
-    let failed = |error: std::io::Error| unusable(directory, &error);
+) -> Result<Vec<(Uuid, Result<Departure, Failure>)>, Failure> {
     let host = session.host().await?;
     let mut outcomes = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let Some((uuid, kind)) = meaning(&path).filter(|(uuid, kind)| wanted(*uuid, *kind)) else { continue };
+    for (uuid, kind, journal) in journals(session)?.into_iter().filter(|(uuid, kind, _)| wanted(*uuid, *kind)) {
         reporter.say("info", format!("undoing what was begun with instance {uuid} and did not end"));
-        let journal = Journal { path };
         let undone = undo(&host, &uuid.into(), kind, &journal.run(reporter, cancel)).await;
-        outcomes.push((uuid, journal.close(undone)));
+        let has_moved = matches!(undone, Ok(Departure::Gone { .. }));
+        outcomes.push((uuid, if has_moved { undone } else { journal.close(undone) }));
     }
     Ok(outcomes)
+}
+
+/// All journals that there are.
+fn journals(session: &Session) -> Result<Vec<(Uuid, Kind, Journal)>, Failure> {
+    let failed = |error: std::io::Error| unusable(&session.journals, &error);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(&session.journals).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        found.extend(meaning(&path).map(|(uuid, kind)| (uuid, kind, Journal { path })));
+    }
+    Ok(found)
 }
 
 fn unusable(directory: &Path, error: &std::io::Error) -> Failure {
     Failure::invalid(format!("the directory {} for journals cannot be used: {error}", directory.display()))
 }
 
-/// Undoes what an operation of a kind has begun.
-pub(crate) async fn undo(host: &Arc<Host>, id: &PartitionId, kind: Kind, run: &Run) -> Result<(), Failure> {
-    let undone = match kind {
-        Kind::Lifetime => compute::destroy(host, id, run).await,
-        Kind::Arrival if exists(host, id).await? => Ok(()),
-        Kind::Arrival | Kind::Change => compute::unwind(host, id, run).await,
-    };
-    undone.map_err(Failure::from)
+/// Undoes what an operation of a kind has begun, and tells where the partition is after that.
+pub(crate) async fn undo(host: &Arc<Host>, id: &PartitionId, kind: Kind, run: &Run) -> Result<Departure, Failure> {
+    match kind {
+        Kind::Lifetime => compute::destroy(host, id, run).await?,
+        Kind::Arrival if exists(host, id).await? => {}
+        Kind::Arrival | Kind::Change => compute::unwind(host, id, run).await?,
+        Kind::Departure => return Ok(compute::end_departure(host, id, run).await?),
+    }
+    Ok(Departure::Stays)
 }
 
 async fn exists(host: &Host, id: &PartitionId) -> Result<bool, Failure> {
@@ -160,6 +189,7 @@ fn meaning(path: &Path) -> Option<(Uuid, Kind)> {
     let mut words = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?.splitn(3, '.');
     let uuid = words.next()?.parse().ok()?;
     let word = words.next()?;
-    let kind = [Kind::Lifetime, Kind::Arrival, Kind::Change].into_iter().find(|kind| kind.word() == word)?;
+    let kind =
+        [Kind::Lifetime, Kind::Arrival, Kind::Departure, Kind::Change].into_iter().find(|kind| kind.word() == word)?;
     Some((uuid, kind))
 }

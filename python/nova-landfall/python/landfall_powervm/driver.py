@@ -6,11 +6,13 @@ import os
 
 import os_resource_classes as orc
 from nova import conf
+from nova import context as nova_context
 from nova import exception
 from nova.compute import task_states
 from nova.virt import configdrive
 from nova.virt import driver
 from nova.virt import hardware
+from oslo_concurrency import lockutils
 from oslo_log import log as logging
 from oslo_utils import excutils
 from oslo_utils import importutils
@@ -23,6 +25,7 @@ from landfall_powervm import fibre
 from landfall_powervm import flavor
 from landfall_powervm import host as server
 from landfall_powervm import images
+from landfall_powervm import interrupted
 from landfall_powervm import migration as moves
 from landfall_powervm import native
 from landfall_powervm import networks
@@ -56,6 +59,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         self._key = None
         self._node_uuid = None
         self._place = None
+        self._files = None
         self._watch = None
 
     # The server
@@ -64,6 +68,11 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         """Connects to the server, undoes what an earlier process was in the middle of, and listens to what happens from then on."""
         self._stop_watching()
         self._node = host
+        self._files = os.path.join(CONF.powervm.image_directory, host)
+        try:
+            images.sweep(self._files)
+        except OSError as error:
+            raise exception.InvalidConfiguration(f"[powervm] image_directory cannot be used: {error}") from error
         self._node_uuid = local_node.get_local_node_uuid() if local_node else None
         try:
             self._calls = native.Calls(_core.Connection(json.dumps(_settings(host))))
@@ -77,13 +86,19 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             if self._npiv and not fibre.fabrics(CONF.powervm):
                 raise exception.InvalidConfiguration("[powervm] fc_attach_strategy is npiv, which needs fabric_port_wwpns")
             self._place = self._disk_place()
-            for undone in self._calls("recover"):
-                if undone["error"] is None:
-                    LOG.info("What was begun with instance %s is undone", undone["uuid"])
-                else:
-                    LOG.error("What was begun with instance %(uuid)s cannot be undone: %(error)s", undone)
+            self._recover()
         if CONF.workarounds.handle_virt_lifecycle_events:
             self._watch = self._calls.watch("watch-power", self._emit, settle_seconds=CONF.powervm.power_event_delay)
+
+    def _recover(self):
+        for undone in self._calls("recover"):
+            if undone["error"] is not None:
+                LOG.error("What was begun with instance %(uuid)s cannot be undone: %(error)s", undone)
+            elif undone["target"] is not None:
+                interrupted.finish(nova_context.get_admin_context(), undone["uuid"], self._node, self.virtapi.reportclient)
+                self._calls("departed", uuid=undone["uuid"])
+            else:
+                LOG.info("What was begun with instance %s is undone", undone["uuid"])
 
     def _emit(self, news):
         """Nova's own power_on and power_off are among what it is told. It knows which, by the task that the instance has."""
@@ -127,6 +142,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
 
     def get_available_resource(self, nodename):
         with errors.translated(_unavailable):
+            self._stop_expecting()
             stats = moves.statistics(self._system, self._key, CONF.powervm, CONF.my_ip)
             available = server.available(self._resources(), self._node, stats)
         return {**available, "uuid": self._node_uuid} if self._node_uuid else available
@@ -173,7 +189,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
               block_device_info=None, power_on=True, accel_info=None):
         with errors.build():
             machine = self._machine(context, instance, image_meta, network_info, block_device_info)
-            self._add_drive(context, instance, machine, network_info, injected_files, admin_password)
+            self._add_drive(instance, machine, network_info, injected_files, admin_password)
             with self._boot_disk(context, instance, image_meta, block_device_info, machine) as make:
                 make(lambda: self._make("spawn", instance, machine, network_info, power_on))
 
@@ -193,10 +209,10 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             "power_on": False,
         }
 
-    def _add_drive(self, context, instance, machine, network_info, injected_files=None, admin_password=None):
+    def _add_drive(self, instance, machine, network_info, injected_files=None, admin_password=None):
         if configdrive.required_by(instance):
             shown = networks.for_drive(network_info, _management(machine))
-            machine["config_drive"] = drive.image(context, instance, injected_files, admin_password, shown)
+            machine["config_drive"] = drive.image(instance, injected_files, admin_password, shown, self._files)
 
     def _shape(self, wanted):
         find_pool = lambda name: self._calls("processor-pool", name=name)  # noqa: E731
@@ -225,7 +241,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
                     if self._calls("has-image", name=name):
                         raise
                     LOG.info("The pool has lost image %s meanwhile", name, instance=instance)
-            with images.file(context, image_meta.id, CONF.powervm.image_directory) as path:
+            with images.file(context, image_meta.id, self._files) as path:
                 with_file(path)
                 return work()
 
@@ -260,7 +276,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             try:
                 self._calls("destroy", instance, uuid=instance.uuid, with_disks=destroy_disks)
             except errors.CallFailed as failure:
-                if not (destroy_disks and self._on_pool and moves.has_failed(context, instance)):
+                if not (destroy_disks and self._on_pool and moves.is_torn(context, instance)):
                     raise
                 # Its disks cannot go while another host shows them to what it has of the instance. That host finds it among those that
                 # Nova has deleted, as it does periodically, and removes it with them.
@@ -281,7 +297,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             self._calls("power", instance, uuid=instance.uuid, wish="on")
 
     def power_off(self, instance, timeout=0, retry_interval=0):
-        with errors.power_off():
+        with errors.power_off(), _nothing_there("switched off", instance):
             self._calls("power", instance, uuid=instance.uuid, wish="shut-down" if timeout else "off")
 
     def reboot(self, context, instance, network_info, reboot_type, block_device_info=None, bad_volumes_callback=None,
@@ -337,13 +353,8 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         volume = volumes.volume(connection_info)
         if self._npiv:
             return
-        with errors.volume_detach(volume["id"]):
-            try:
-                self._calls("detach-volume", instance, uuid=instance.uuid, volume=volume)
-            except errors.CallFailed as failure:
-                if failure.kind != "not-found":
-                    raise
-                LOG.info("There is no partition that the volume could be detached from", instance=instance)
+        with errors.volume_detach(volume["id"]), _nothing_there("detached from", instance):
+            self._calls("detach-volume", instance, uuid=instance.uuid, volume=volume)
 
     # Network adapters
 
@@ -363,7 +374,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         if not self._on_pool:
             raise exception.NotSupportedWithOption(operation="snapshot", option="[powervm] disk_driver = localdisk")
         update_task_state(task_state=task_states.IMAGE_PENDING_UPLOAD)
-        with images.room(CONF.powervm.image_directory) as path:
+        with images.room(self._files, "snapshot") as path:
             with errors.translated(lambda reason: exception.InternalError(err=reason)):
                 self._calls("snapshot", instance, uuid=instance.uuid, devices=images.devices(), file=path)
             update_task_state(task_state=task_states.IMAGE_UPLOADING, expected_state=task_states.IMAGE_PENDING_UPLOAD)
@@ -391,7 +402,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             machine = self._machine(context, instance, image_meta, network_info, block_device_info)
             if not volumes.boots_from_volume(block_device_info):
                 machine["disks"].insert(0, images.boot_disk(instance.flavor.root_gb, self._place, None))
-            self._add_drive(context, instance, machine, network_info)
+            self._add_drive(instance, machine, network_info)
             self._make("adopt", instance, machine, network_info, power_on)
 
     def confirm_migration(self, context, migration, instance, network_info):
@@ -456,6 +467,7 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
             recover_method(context, instance, dest, migrate_data)
             return
         post_method(context, instance, dest, block_migration, migrate_data)
+        self._calls("departed", instance, uuid=instance.uuid)
 
     def live_migration_abort(self, instance):
         with errors.migration():
@@ -464,8 +476,24 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
     def rollback_live_migration_at_destination(self, context, instance, network_info, block_device_info, destroy_disks=True,
                                                migrate_data=None):
         with errors.migration():
-            self._calls("give-up", instance, uuid=instance.uuid)
+            self._give_up(instance.uuid)
         moves.forget(context, instance)
+
+    def _give_up(self, uuid):
+        with lockutils.lock(f"landfall-arrival-{uuid}"):
+            self._calls("give-up", uuid=uuid)
+
+    def _stop_expecting(self):
+        """Removes what was prepared for instances that will not come, because the compute that they were to come from has died. Nobody
+        else tells, so this is looked for periodically."""
+        for uuid in self._calls("expected"):
+            if interrupted.is_expected(nova_context.get_admin_context(), uuid):
+                continue
+            LOG.warning("Instance %s is not on its way any more; what was prepared for it goes, unless it has come", uuid)
+            try:
+                self._give_up(uuid)
+            except errors.CallFailed as failure:
+                LOG.warning("It is tried again later: %s", failure)
 
     def rollback_live_migration_at_source(self, context, instance, migrate_data):
         """It runs on, with all that it had."""
@@ -524,6 +552,17 @@ class LandfallPowerVMDriver(driver.ComputeDriver):
         return ctype.ConsoleVNC(
             host=CONF.vnc.server_proxyclient_address, port=console["port"], internal_access_path=console["path"],
         )
+
+
+@contextlib.contextmanager
+def _nothing_there(done, instance):
+    """While something is done that is as good as done if there is no partition: that of an instance that is rebuilt once more may not be."""
+    try:
+        yield
+    except errors.CallFailed as failure:
+        if failure.kind != "not-found":
+            raise
+        LOG.info("There is no partition that could be %s", done, instance=instance)
 
 
 def _management(machine):

@@ -64,30 +64,31 @@ def name(image_meta):
     return f"image_{title}"[: NAME_LENGTH - len(digits) - 1] + f"_{digits}"
 
 
-@contextlib.contextmanager
-def file(context, image_id, directory):
-    """The image in a file, which goes at the end."""
+def sweep(directory):
+    """Removes the files of a process that was killed. Nobody else has files in this directory."""
     fileutils.ensure_tree(directory)
-    handle, path = tempfile.mkstemp(prefix=f"{image_id}.", dir=directory)
+    for entry in os.scandir(directory):
+        os.unlink(entry.path)
+
+
+@contextlib.contextmanager
+def room(directory, what):
+    """A file for something, which goes at the end."""
+    handle, path = tempfile.mkstemp(prefix=f"{what}.", dir=directory)
     os.close(handle)
     try:
+        yield path
+    finally:
+        os.unlink(path)
+
+
+@contextlib.contextmanager
+def file(context, image_id, directory):
+    """The image in a file."""
+    with room(directory, image_id) as path:
         # Piece by piece, with signatures checked if Nova is told to.
         glance.API().download(context, image_id, dest_path=path)
         yield path
-    finally:
-        os.unlink(path)
-
-
-@contextlib.contextmanager
-def room(directory):
-    """A file for what is on its way to Glance."""
-    fileutils.ensure_tree(directory)
-    handle, path = tempfile.mkstemp(prefix="snapshot.", dir=directory)
-    os.close(handle)
-    try:
-        yield path
-    finally:
-        os.unlink(path)
 
 
 def devices():

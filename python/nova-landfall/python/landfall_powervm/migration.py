@@ -14,6 +14,8 @@ from landfall_powervm import volumes
 
 # For each adapter of an instance that is linked to an Open vSwitch: its VLAN on the host that expects it.
 VLAN = "landfall_powervm_vlan_"
+# What Nova calls a migration after which one host alone has the instance. One with an error may have come to a halt anywhere.
+ENDED = ("completed", "confirmed", "reverted", "failed", "cancelled")
 
 
 def stays(migration):
@@ -26,12 +28,12 @@ def current(context, instance):
     return objects.Migration.get_by_id(context, instance.migration_context.migration_id)
 
 
-def has_failed(context, instance):
-    """Whether the last thing that happened to an instance is that it came from another host and something failed, so that both may have
-    something of it."""
+def is_torn(context, instance):
+    """Whether the last thing that happened to an instance is that it came from another host, and that did not come to its end, so that
+    both may have something of it."""
     found = objects.MigrationList.get_by_filters(context, {"instance_uuid": instance.uuid})
     last = max(found, key=lambda one: one.id, default=None)
-    return last is not None and last.status == "error" and not stays(last) and last.dest_compute == instance.host
+    return last is not None and last.status not in ENDED and not stays(last) and last.dest_compute == instance.host
 
 
 def check(instance, flavor, block_device_info, on_pool, migration):

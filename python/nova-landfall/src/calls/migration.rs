@@ -66,7 +66,7 @@ pub(crate) async fn give_up(
         return Ok(Value::Null);
     }
     let undone = undo(&host, &uuid.into(), Kind::Arrival, &journal.run(reporter, cancel)).await;
-    journal.close(undone).map(Value::from)
+    journal.close(undone).map(|_| Value::Null)
 }
 
 /// Whether a partition could leave.
@@ -76,7 +76,7 @@ pub(crate) async fn check(session: &Session, uuid: Uuid) -> Result<Value, Failur
     Ok(Value::Null)
 }
 
-/// Moves a partition to another server.
+/// Moves a partition to another server. The journal is kept until somebody knows that it has moved.
 pub(crate) async fn depart(
     session: &Session,
     uuid: Uuid,
@@ -85,9 +85,12 @@ pub(crate) async fn depart(
     cancel: &CancellationToken,
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
-    let journal = Journal::new(session, uuid, Kind::Change, "departure");
+    let journal = Journal::new(session, uuid, Kind::Departure, "");
     let run = journal.run(reporter, cancel);
-    journal.close(compute::depart(&host, &uuid.into(), destination, &run).await).map(Value::from)
+    match compute::depart(&host, &uuid.into(), destination, &run).await {
+        Ok(()) => Ok(Value::Null),
+        Err(error) => journal.close(Err(error)),
+    }
 }
 
 /// Stops a migration that is under way.
