@@ -1,8 +1,13 @@
-"""Many instances, several at a time, by the API. LOAD says how many; conformance/nova/load runs a hundred."""
+"""Many instances, several at a time: by the API, and by the Rust half alone. LOAD says how many; conformance/nova/load runs a hundred."""
 
 import concurrent.futures
+import json
 import os
+import pathlib
+import subprocess
+import sys
 
+from landfall_powervm import driver as powervm_driver
 from nova_tests.base import PowerVMTest
 from simulator import wait_for
 
@@ -10,6 +15,10 @@ COUNT = int(os.environ.get("LOAD", "8"))
 AT_ONCE = int(os.environ.get("LOAD_AT_ONCE", "4"))
 # Seconds for so many at a time. Only a test that fails waits so long.
 PATIENCE = 600
+# How many the Rust half makes and removes, how many at a time, and how often.
+PARTITIONS, PARTITIONS_AT_ONCE, ROUNDS = 100, 10, 3
+# What its memory may differ by from one round to another, in MiB: some 25 KiB for each partition would be noticed.
+NOISE = 5
 
 
 class LoadTest(PowerVMTest):
@@ -29,8 +38,34 @@ class LoadTest(PowerVMTest):
                 memory.append(resident_mib())
         self.delete(first)
         self.assert_nothing_left()
+        # All of Nova is in this process, with its databases and what it has logged.
         print(f"{COUNT} instances, {AT_ONCE} at once: {memory[0]:.0f} MiB after half of them, {memory[1]:.0f} MiB after all")
         self.assertLess(memory[1], memory[0] * 1.1 + 10)
+
+    def test_many_without_nova(self):
+        """A process that does what the driver asks for, and nothing else, does not grow."""
+        asked, calls = [], self.compute.driver._calls
+
+        def noted(call, instance=None, **arguments):
+            if call == "spawn":
+                asked.append(arguments["machine"])
+            return calls(call, instance, **arguments)
+
+        self.compute.driver._calls = noted
+        first = self.create(name="first")
+        script = pathlib.Path(__file__).with_name("many.py")
+        words = [json.dumps(one) for one in (powervm_driver._settings("power-a"), asked[-1])]
+        command = [sys.executable, script, *map(str, (PARTITIONS, PARTITIONS_AT_ONCE, ROUNDS))]
+        ended = subprocess.run(command, input="\n".join(words), stdout=subprocess.PIPE, text=True, check=True)
+        memory = [float(line) for line in ended.stdout.splitlines()]
+        self.assertEqual(ROUNDS, len(memory))
+        self.compute.driver._calls = calls
+        self.delete(first)
+        self.assert_nothing_left()
+        shown = ", ".join(f"{one:.1f}" for one in memory)
+        print(f"{PARTITIONS} partitions, {PARTITIONS_AT_ONCE} at once, {ROUNDS} times: {shown} MiB after each")
+        # The first round makes what is kept: connections, and room that is used again.
+        self.assertLess(memory[-1], memory[0] + NOISE)
 
     def make(self, names):
         """Creates instances at the same time, and waits until all are active."""

@@ -132,6 +132,30 @@ class VolumeRefusalTest(RefusalTest):
         self.refuse(self.with_volume, detach, "ACTIVE", afterwards=detach_again)
 
 
+class InterfaceRefusalTest(RefusalTest):
+    def attach_interface(self, made):
+        return self.api.attach_interface(made["id"], {"interfaceAttachment": {"net_id": self.neutron.network_1["id"]}})
+
+    def test_attachment(self):
+        self.refuse(self.running, self.attach_interface, "ACTIVE")
+
+    def test_detachment(self):
+        def with_interface():
+            made = self.running()
+            self.before = self.shown(made)
+            self.port = self.attach_interface(made).body["interfaceAttachment"]["port_id"]
+            return made
+
+        def detach(made):
+            self.api.detach_interface(made["id"], self.port)
+
+        def detach_again(made):
+            detach(made)
+            wait_for("the detachment", lambda: self.shown(made), lambda shown: shown == self.before)
+
+        self.refuse(with_interface, detach, "ACTIVE", afterwards=detach_again)
+
+
 class DiskRefusalTest(RefusalTest):
     def test_rebuild(self):
         self.refuse(self.with_volume, lambda made: self.act(made, rebuild={"imageRef": self.image_id}), "ERROR")
