@@ -83,13 +83,7 @@ impl Machines {
     /// Stops a machine and deletes it.
     async fn take_down(&self, vm: &client::Vm, progress: Progress<'_>) -> Result<(), Error> {
         progress("stopping".to_owned());
-        self.stop(vm).await?;
-        // Whoever else deletes it may have made another with its name meanwhile, which is not the one to go.
-        let off_or_gone = |now: Option<&client::Vm>| match now.filter(|now| now.id == vm.id) {
-            None => Ok(Some(None)),
-            Some(now) => Ok((now.status == VmStatus::Down).then(|| Some(now.clone()))),
-        };
-        let Some(vm) = self.site.fleet.wait(&vm.name, off_or_gone).await? else { return Ok(()) };
+        let Some(vm) = self.switched_off(vm).await? else { return Ok(()) };
         for disk in vm.foreign_disks() {
             progress(format!("keeping disk {}", disk.alias));
             self.site.client.detach_disk(&vm, disk).await?;
@@ -97,6 +91,23 @@ impl Machines {
         progress("deleting".to_owned());
         self.site.client.delete_vm(&vm).await?;
         self.site.fleet.wait(&vm.name, |now| Ok(now.is_none_or(|now| now.id != vm.id).then_some(()))).await
+    }
+
+    /// Switches a machine off, and waits until it is off, or gone.
+    async fn switched_off(&self, vm: &client::Vm) -> Result<Option<client::Vm>, Error> {
+        let mut told = vm.clone();
+        loop {
+            self.stop(&told).await?;
+            // Whoever else deletes it may have made another with its name meanwhile, which is not the one to go.
+            let judge = |now: Option<&client::Vm>| match now.filter(|now| now.id == vm.id) {
+                None => Ok(Some(None)),
+                Some(now) => Ok(has_news(told.status, now.status).then(|| Some(now.clone()))),
+            };
+            match self.site.fleet.wait(&vm.name, judge).await? {
+                Some(now) if now.status != VmStatus::Down => told = now,
+                off_or_gone => return Ok(off_or_gone),
+            }
+        }
     }
 
     /// Waits until the engine has removed the disks of a machine that is gone, and removes those that it left behind.
@@ -153,6 +164,12 @@ impl Machines {
         };
         self.site.fleet.wait(name, judge).await
     }
+}
+
+/// Whether there is something to do for whoever has told a machine to stop: it is off, or it can be told for the first time. While its
+/// disks are being made nobody can stop it, and whoever makes it starts it right after that.
+fn has_news(told: VmStatus, now: VmStatus) -> bool {
+    now == VmStatus::Down || (told == VmStatus::ImageLocked && now != VmStatus::ImageLocked)
 }
 
 /// A machine in the words that all platforms share.

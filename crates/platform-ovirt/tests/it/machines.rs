@@ -1,18 +1,15 @@
 //! The machine verbs.
 
+use std::time::Duration;
+
 use landfall_platform::{MachineSpec, Machines as _, Power, PowerState};
 use serde_json::json;
 
 use crate::scene::{CLUSTER, PROFILE, STORAGE, Scene, config};
 
-#[tokio::test]
-async fn a_worker_is_made_switched_and_deleted() {
-    let scene = Scene::new().await;
-    let cluster = scene.cluster("demo-x7k2p", config(1, 0));
-    cluster.install().await.unwrap();
-    let before = cluster.list();
-    let machines = cluster.binder().machines();
-    let spec = MachineSpec {
+/// A worker that is a copy of the template, which takes the engine a while.
+fn worker() -> MachineSpec {
+    MachineSpec {
         name: "demo-x7k2p-worker-a1".to_owned(),
         user_data: r#"{"ignition":{"version":"3.4.0"}}"#.into(),
         platform: json!({
@@ -22,7 +19,17 @@ async fn a_worker_is_made_switched_and_deleted() {
             "hugepages": null, "pinned": false, "high_availability": false,
             "affinity_groups": ["demo-x7k2p-compute"], "tag": "demo-x7k2p", "ignition": "",
         }),
-    };
+    }
+}
+
+#[tokio::test]
+async fn a_worker_is_made_switched_and_deleted() {
+    let scene = Scene::new().await;
+    let cluster = scene.cluster("demo-x7k2p", config(1, 0));
+    cluster.install().await.unwrap();
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    let spec = worker();
     let made = machines.ensure(&spec, &|_| ()).await.unwrap();
     assert_eq!((made.name.as_str(), made.power), ("demo-x7k2p-worker-a1", PowerState::On));
     assert_eq!(made.provider_id, format!("ovirt://{}", made.id));
@@ -42,5 +49,26 @@ async fn a_worker_is_made_switched_and_deleted() {
     }
     machines.delete(&made.name, &|_| ()).await.unwrap();
     machines.delete(&made.name, &|_| ()).await.unwrap();
+    assert_eq!(cluster.list(), before);
+}
+
+#[tokio::test]
+async fn a_machine_that_is_started_while_it_is_deleted_is_deleted_all_the_same() {
+    let scene = Scene::new().await;
+    let cluster = scene.cluster("demo-x7k2p", config(1, 0));
+    cluster.install().await.unwrap();
+    let before = cluster.list();
+    // Who deletes it looks so seldom that it sees it while it is copied, when there is nothing to stop, and then when it runs.
+    let (maker, stranger) =
+        (cluster.binder().machines(), cluster.binder_that_looks_every(Duration::from_secs(2)).machines());
+    let spec = worker();
+    let deletion = async {
+        while maker.get(&spec.name).await.unwrap().is_none() {}
+        stranger.delete(&spec.name, &|_| ()).await.unwrap();
+    };
+    let deletion = tokio::time::timeout(Duration::from_mins(1), deletion);
+    // Who makes it may find that it is gone before it runs.
+    let (_made_or_gone, deleted) = tokio::join!(maker.ensure(&spec, &|_| ()), deletion);
+    deleted.unwrap();
     assert_eq!(cluster.list(), before);
 }

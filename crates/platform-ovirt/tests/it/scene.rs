@@ -209,6 +209,10 @@ pub(crate) fn options() -> Options {
 
 impl Cluster {
     pub(crate) fn binder(&self) -> Binder {
+        self.binder_that_looks_every(INTERVAL)
+    }
+
+    pub(crate) fn binder_that_looks_every(&self, interval: Duration) -> Binder {
         let mut ignition = FileSet::default();
         for role in ["bootstrap", "master", "worker"] {
             ignition.insert(
@@ -217,7 +221,7 @@ impl Cluster {
             );
         }
         let inputs = Inputs { ignition, image_cache: self.scene.home.path().join("images") };
-        Binder::new(Arc::clone(&self.client), &self.infra_id, inputs, INTERVAL)
+        Binder::new(Arc::clone(&self.client), &self.infra_id, inputs, interval)
     }
 
     pub(crate) fn steps(&self) -> Plan {
