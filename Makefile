@@ -15,7 +15,8 @@ programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build -
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
-SUITES := ovirt dns upi packet powervm powervs nova
+# The one that takes longest begins first.
+SUITES := nova ovirt dns upi packet powervm powervs
 
 .PHONY: help
 help: ## Show this list.

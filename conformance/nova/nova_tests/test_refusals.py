@@ -1,7 +1,7 @@
 """What becomes of an instance when the server refuses something while it is changed: the state that Nova has for that, and nothing is left
 once it is deleted.
 
-Of the kinds of requests that an operation makes, the last one is refused that it fails for; with FAULTS=all each of them.
+With FAULTS=all each kind of request that an operation makes is refused in turn, without only the last one that it fails for.
 """
 
 import contextlib
