@@ -24,8 +24,8 @@ async fn expected(stage: &Stage, target: &Arc<Host>) {
 }
 
 /// Whether a host has the partition in a state.
-fn is(stage: &Stage, host: &str, state: &str) -> bool {
-    let begin = format!("{host}: partition {NAME} {state}");
+fn is(stage: &Stage, host: &str, word: &str) -> bool {
+    let begin = format!("{host}: partition {NAME} {word}");
     inventory::list(&stage.scene.hosts).iter().any(|line| line.starts_with(&begin))
 }
 
