@@ -1,8 +1,10 @@
 //! The hosts as a simulation: requests in, responses out.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tempfile::TempDir;
 
 use super::inventory::Inventory;
 use super::options::Media;
@@ -16,6 +18,8 @@ use crate::core::{Instant, Request, Response, Simulation};
 pub struct NovaLink {
     state: State,
     urls: Vec<String>,
+    /// What goes with the last copy of this.
+    temporary: Option<Arc<TempDir>>,
 }
 
 /// Why a saved world could not be brought back.
@@ -26,12 +30,12 @@ pub struct RestoreError(#[source] serde_json::Error);
 impl NovaLink {
     /// The world that `inventory` describes.
     pub fn new(inventory: &Inventory, seed: u64) -> Self {
-        Self { state: genesis::create(inventory, seed), urls: Vec::new() }
+        Self { state: genesis::create(inventory, seed), urls: Vec::new(), temporary: None }
     }
 
     /// Goes on from a [`Simulation::snapshot`].
     pub fn restore(snapshot: Value) -> Result<Self, RestoreError> {
-        Ok(Self { state: serde_json::from_value(snapshot).map_err(RestoreError)?, urls: Vec::new() })
+        Ok(Self { state: serde_json::from_value(snapshot).map_err(RestoreError)?, urls: Vec::new(), temporary: None })
     }
 
     /// Says what time of day the simulated time zero stands for.
@@ -70,6 +74,13 @@ impl NovaLink {
         self.state.token_directory = Some(tokens);
         self.state.secure = urls.first().is_some_and(|url| url.starts_with("https"));
         self.urls = urls;
+        self
+    }
+
+    /// Keeps a directory for as long as the hosts are there.
+    #[must_use]
+    pub fn with_temporary(mut self, directory: Option<TempDir>) -> Self {
+        self.temporary = directory.map(Arc::new);
         self
     }
 

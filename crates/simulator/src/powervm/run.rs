@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tempfile::TempDir;
+
 use super::console;
 use super::inventory::{Inventory, InventoryError};
 use super::novalink::{NovaLink, RestoreError};
@@ -73,12 +75,9 @@ pub async fn start(options: &Options) -> Result<Running<NovaLink>, Error> {
     }
     let urls = std::iter::once(stage.url()).chain(listeners.iter().map(crate::core::Listener::url));
     let urls = urls.map(str::to_owned).collect();
-    let hosts = hosts.with_epoch(stage.epoch()).with_access(
-        options.user.as_deref(),
-        options.password.as_deref(),
-        token_directory(options).map_err(Error::Tokens)?,
-        urls,
-    );
+    let (tokens, temporary) = token_directory(options).map_err(Error::Tokens)?;
+    let hosts = hosts.with_epoch(stage.epoch()).with_temporary(temporary);
+    let hosts = hosts.with_access(options.user.as_deref(), options.password.as_deref(), tokens, urls);
     let hosts = hosts.with_copies_of_media(options.media_dir.clone()).with_media(options.media);
     let running = stage.start(hosts, |_| listeners.into_iter().map(crate::core::Listener::serve_api).collect())?;
     if let Some(directory) = &options.tools_dir {
@@ -87,16 +86,16 @@ pub async fn start(options: &Options) -> Result<Running<NovaLink>, Error> {
     Ok(running)
 }
 
-/// Only the owner may look into it: who can read a token is let in.
-fn token_directory(options: &Options) -> std::io::Result<PathBuf> {
+/// Where tokens are, and what removes that again if nobody else wants it. Only the owner may look into it: who can read a token is let in.
+fn token_directory(options: &Options) -> std::io::Result<(PathBuf, Option<TempDir>)> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     if let Some(directory) = &options.token_dir {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        return Ok(directory.clone());
+        return Ok((directory.clone(), None));
     }
-    let directory = tempfile::Builder::new().prefix("landfall-tokens").tempdir()?.keep();
-    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700))?;
-    Ok(directory)
+    let directory = tempfile::Builder::new().prefix("landfall-tokens").tempdir()?;
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700))?;
+    Ok((directory.path().to_owned(), Some(directory)))
 }
 
 fn inventory(options: &Options) -> Result<Inventory, Error> {
