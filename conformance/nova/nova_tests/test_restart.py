@@ -59,6 +59,9 @@ class RestartTest(PowerVMTest):
         with contextlib.suppress(client.OpenStackApiException):
             operate()
         wait_for("the death of the compute", mortal.died.is_set, bool, timeout=120)
+        if call != "power":
+            # Nova itself does that again, so it needs no journal.
+            self.assertNotEqual([], self.journals(host), "there is something to undo")
         driver._calls = None
         self.restart_power(host)
         self.assertEqual([], self.journals(host))
