@@ -96,6 +96,12 @@ pub struct Platform {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cloud_controller_manager: Option<CloudControllerManager>,
 
+    /// Image of kube-vip, which announces addresses over BGP. A tag leads to whatever the registry has there; a digest
+    /// (`name@sha256:…`) does not. Default: release 0.8.0 by its tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub kube_vip_image: Option<String>,
+
     /// Settings of the bootstrap machine. Default: those of the control plane, on demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<MachinePool>,
@@ -105,9 +111,17 @@ pub struct Platform {
     pub default_machine_platform: Option<MachinePool>,
 }
 
+/// A later version no longer knows this platform, and is told everything.
+const KUBE_VIP: &str = "ghcr.io/kube-vip/kube-vip:v0.8.0";
+
 impl Platform {
     fn default_ipv6() -> bool {
         true
+    }
+
+    /// Image of kube-vip.
+    pub fn kube_vip_image(&self) -> &str {
+        self.kube_vip_image.as_deref().unwrap_or(KUBE_VIP)
     }
 
     /// The places to try, in order.

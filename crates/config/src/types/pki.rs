@@ -12,7 +12,7 @@ pub struct Pki {
     /// Days for which the cluster's certificate authorities are valid.
     #[schemars(range(min = 1, max = 36500))]
     pub ca_validity_days: u32,
-    /// Days for which certificates signed by them are valid. Landfall issues its own anew on each run.
+    /// Days for which certificates signed by them are valid. Landfall issues its own anew on each run, until something is created.
     #[schemars(range(min = 1, max = 36500))]
     pub certificate_validity_days: u32,
 }

@@ -44,6 +44,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         report.problem(Problem::new(path::key(&at("assetHost"), "url"), rule).value(url));
     }
     bucket(packet, report);
+    arguments(packet, report);
     let announces =
         packet.cloud_controller_manager.as_ref().is_some_and(|own| own.services != ServiceLoadBalancer::None);
     if announces && packet.endpoint == Endpoint::Bgp && config.endpoint_holder() == EndpointHolder::Platform {
@@ -59,8 +60,41 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         let rule = "must be left out: there is no sshKey to add";
         report.problem(Problem::new(at("projectSshKeys"), rule));
     }
+    // It stands in a script.
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-/:@".contains(letter);
+    if let Some(image) = packet.kube_vip_image.as_ref().filter(|image| !image.chars().all(fits)) {
+        report.problem(Problem::new(at("kubeVipImage"), "must be the name of an image").value(image));
+    }
     endpoint(config, packet, report);
     pools(config, packet, report);
+}
+
+/// The script travels in plain, and an argument may name a config. Ignition has no digest to compare a config with that an argument
+/// names; the installer of CoreOS has.
+fn arguments(packet: &packet::Platform, report: &mut Report) {
+    let Os::Ipxe(ipxe) = &packet.os else { return };
+    let given = |wanted: &str| {
+        ipxe.kernel_arguments.iter().flat_map(|text| text.split_whitespace()).any(|word| word.starts_with(wanted))
+    };
+    let is_pinned = given("coreos.inst.ignition_hash=");
+    let place = path::key(&path::key(&path::key(SECTION, "os"), "ipxe"), "kernelArguments");
+    for (i, argument) in ipxe.kernel_arguments.iter().enumerate() {
+        for (name, url) in argument.split_whitespace().filter_map(|word| word.split_once('=')) {
+            let is_config = match name {
+                "ignition.config.url" => true,
+                "coreos.inst.ignition_url" => !is_pinned,
+                _ => false,
+            };
+            if is_config && !url.starts_with("https://") {
+                let rule = "must name a config by https:// (or with coreos.inst.ignition_hash): in plain it can be replaced on its way";
+                report.problem(Problem::new(path::index(&place, i), rule).value(argument));
+            }
+        }
+        if argument.split_whitespace().any(|word| word == "coreos.inst.insecure") {
+            let rule = "must be left out: the image must be verified";
+            report.problem(Problem::new(path::index(&place, i), rule).value(argument));
+        }
+    }
 }
 
 fn bucket(packet: &packet::Platform, report: &mut Report) {

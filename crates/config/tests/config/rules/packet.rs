@@ -56,6 +56,21 @@ fn every_rule_with_something_that_breaks_it() {
             "platform.packet.assetHost.bucket.linkMinutes",
             "from 10 to 10080",
         ),
+        (
+            "platform.packet.os.ipxe.kernelArguments=['ignition.config.url=http://assets.example.com/a.ign']",
+            "platform.packet.os.ipxe.kernelArguments[0]",
+            "https://",
+        ),
+        (
+            "platform.packet.os.ipxe.kernelArguments=['a=b coreos.inst.ignition_url=http://assets.example.com/a.ign']",
+            "platform.packet.os.ipxe.kernelArguments[0]",
+            "coreos.inst.ignition_hash",
+        ),
+        (
+            "platform.packet.os.ipxe.kernelArguments=[nosmt, coreos.inst.insecure]",
+            "platform.packet.os.ipxe.kernelArguments[1]",
+            "must be verified",
+        ),
         ("platform.packet.ingressAddress='2001:db8::1'", "platform.packet.ingressAddress", "must be an IPv4 address"),
         ("platform.packet.ingressAddress=127.66.1.0", "platform.packet.ingressAddress", "must differ"),
         ("platform.packet.endpoint=anycast", "platform.packet.endpoint", "must be"),
@@ -84,6 +99,9 @@ fn a_manager_of_services_needs_a_project_and_a_session_of_its_own() {
     assert!(parse_tree(changed(&[manager])).is_ok());
     let bgp = problems_of(changed(&[manager, "platform.packet.endpoint=bgp"]));
     assert!(bgp.iter().any(|problem| problem.path == "platform.packet.cloudControllerManager.services"), "{bgp:?}");
+    let script = problems_of(changed(&["platform.packet.kubeVipImage=a$(reboot)"]));
+    assert!(script.iter().any(|problem| problem.path == "platform.packet.kubeVipImage"), "{script:?}");
+    assert!(parse_tree(changed(&["platform.packet.kubeVipImage=ghcr.io/kube-vip/kube-vip@sha256:00"])).is_ok());
     let quiet = "platform.packet.cloudControllerManager={services: none}";
     assert!(parse_tree(changed(&[quiet, "platform.packet.endpoint=bgp"])).is_ok());
     let new = problems_of(changed(&[manager, "platform.packet.project=", "platform.packet.newProject={}"]));
@@ -105,4 +123,16 @@ fn addresses_that_are_not_known_yet_need_names() {
     assert!(problems_of(config).iter().any(|problem| problem.path == "dns.manual"));
     let round_robin = problems_of(changed(&["platform.packet.endpoint=dnsRoundRobin"]));
     assert!(round_robin.iter().any(|problem| problem.path == "platform.packet.apiAddress"), "{round_robin:?}");
+}
+
+#[test]
+fn kernel_arguments_may_name_a_config_that_is_verified() {
+    for arguments in [
+        "['ignition.config.url=https://assets.example.com/a.ign']",
+        "['coreos.inst.ignition_url=http://assets.example.com/a.ign coreos.inst.ignition_hash=sha256-00']",
+        "['coreos.inst.ignition_url=http://assets.example.com/a.ign', 'coreos.inst.ignition_hash=sha256-00', nosmt]",
+    ] {
+        let problems = problems_of(changed(&[&format!("platform.packet.os.ipxe.kernelArguments={arguments}")]));
+        assert!(problems.is_empty(), "{arguments}: {problems:?}");
+    }
 }
