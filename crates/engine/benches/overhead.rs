@@ -2,6 +2,7 @@
 //!
 //! With `TERRAFORM=path` the same tree of `terraform_data` resources is applied and destroyed beside it. Prints a table.
 
+#![allow(clippy::disallowed_methods, reason = "measurements write what need not survive")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::{fmt::Write as _, fs, path::Path, process::Command, sync::Arc, time::Duration, time::Instant};

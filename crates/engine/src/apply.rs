@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     Event, Journal, JournalError, Options, Phase, Plan, Record, State,
-    call::call,
+    call::{Heard, call},
     schedule::{self, Job, OnFailure},
 };
 
@@ -48,6 +48,8 @@ pub async fn apply(
     options: &Options,
 ) -> Result<BTreeMap<StepId, Outputs>, ApplyError> {
     let known = journal.snapshot().await?;
+    let recorded: BTreeMap<StepId, Outputs> =
+        known.remaining().filter_map(|entry| Some((entry.spec.id.clone(), entry.outputs.clone()?))).collect();
     let done: BTreeMap<_, _> = known
         .entries
         .into_iter()
@@ -69,7 +71,7 @@ pub async fn apply(
         &options.cancel,
         |id| {
             let spec = plan.step(&id).expect("jobs are made from the plan");
-            ensure(spec, bind, journal, options, &outputs)
+            ensure(spec, bind, journal, options, &outputs, recorded.get(&id))
         },
     )
     .await;
@@ -87,13 +89,17 @@ async fn ensure(
     journal: &Journal,
     options: &Options,
     outputs: &Mutex<BTreeMap<StepId, Outputs>>,
+    recorded: Option<&Outputs>,
 ) -> Result<(), ApplyError> {
     journal.record(spec.id.clone(), Record::EnsureBegins(Box::new(spec.clone()))).await?;
     options.events.event(&Event::Started { step: spec.id.clone(), title: spec.title.clone(), phase: Phase::Ensure });
     let began = Instant::now();
-    let context = context(spec, options, outputs).noting(journal.notes(spec.id.clone()));
+    let heard = Heard::default();
+    let context = context(spec, heard.reporter(spec, options), outputs)
+        .noting(journal.notes(spec.id.clone()))
+        .recalling(recorded.cloned());
     let result = match bind.bind(spec) {
-        Ok(step) => call(spec, spec.timeout, options, || step.ensure(&context)).await,
+        Ok(step) => call(spec, spec.timeout, options, &heard, || step.ensure(&context)).await,
         Err(error) => Err(error),
     };
     match result {
@@ -117,14 +123,12 @@ async fn ensure(
 }
 
 /// What a step may know: the outputs of those that it needs, and nothing that an arrow of the plan does not promise.
-fn context(spec: &StepSpec, options: &Options, outputs: &Mutex<BTreeMap<StepId, Outputs>>) -> Context {
+fn context(
+    spec: &StepSpec,
+    reporter: Arc<dyn Fn(String) + Send + Sync>,
+    outputs: &Mutex<BTreeMap<StepId, Outputs>>,
+) -> Context {
     let outputs = outputs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let needed = spec.needs.iter().filter_map(|id| Some((id.clone(), outputs.get(id)?.clone()))).collect();
-    Context::new(needed, reporter(spec, options))
-}
-
-/// Turns what a step says about its progress into events.
-pub(crate) fn reporter(spec: &StepSpec, options: &Options) -> Arc<dyn Fn(String) + Send + Sync> {
-    let (events, step) = (Arc::clone(&options.events), spec.id.clone());
-    Arc::new(move |message| events.event(&Event::Progress { step: step.clone(), message }))
+    Context::new(needed, reporter)
 }

@@ -21,7 +21,7 @@ pub use apply::{ApplyError, apply};
 pub use event::{Event, EventSink, Phase};
 pub use journal::{Entry, Failure, IllegalRecord, Journal, JournalError, Made, Record, Snapshot, State};
 pub use plan::{Plan, PlanBuilder, PlanError};
-pub use removal::{RemovalError, destroy, retire, unwind};
+pub use removal::{RemovalError, destroy, retire, unfound, unwind};
 pub use retry::RetryPolicy;
 pub use timing::Timing;
 

@@ -10,8 +10,7 @@ use tokio::time::Instant;
 
 use crate::{
     Entry, Event, Journal, JournalError, Options, Phase, Record, Snapshot,
-    apply::reporter,
-    call::call,
+    call::{Heard, call},
     schedule::{self, Job, OnFailure},
 };
 
@@ -90,8 +89,12 @@ pub async fn destroy(
     let mut removed = BTreeSet::new();
     loop {
         let snapshot = journal.snapshot().await?;
-        let mut steps: BTreeMap<StepId, Target> =
-            found.into_iter().map(|spec| (spec.id.clone(), Target { spec, outputs: None })).collect();
+        removed.extend(found.iter().map(|spec| spec.id.clone()));
+        let mut steps: BTreeMap<StepId, Target> = found
+            .into_iter()
+            .filter(|spec| !is_recorded(&snapshot, spec))
+            .map(|spec| (spec.id.clone(), Target { spec, outputs: None }))
+            .collect();
         for entry in snapshot.remaining() {
             // What the journal says of a step goes before what was found, but what goes after what is known to both.
             let mut target = Target::known(entry);
@@ -114,6 +117,30 @@ pub async fn destroy(
     Ok(())
 }
 
+/// Returns true if what was found is the object of another step of the journal, which has written down its id: it was renamed, and
+/// is removed once.
+fn is_recorded(snapshot: &Snapshot, found: &StepSpec) -> bool {
+    let Some(id) = found.desired.get("id").and_then(serde_json::Value::as_str) else { return false };
+    let is_it = |entry: &Entry| entry.outputs.as_ref().and_then(|outputs| outputs.get("id")) == Some(id.to_owned());
+    snapshot.remaining().any(|entry| entry.spec.id != found.id && is_it(entry))
+}
+
+/// Returns the entries that a removal goes by although nothing was found for them: those with the id of an object that may be there
+/// without name and mark. What is the user's stays, so it is not among them.
+pub fn unfound<'a>(snapshot: &'a Snapshot, found: &[StepSpec]) -> Vec<&'a Entry> {
+    let is_unfound = |entry: &&Entry| {
+        let outputs = entry.outputs.as_ref().filter(|outputs| outputs.get("given") != Some(true));
+        let id: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
+        // The object that was found for a step may be another, which got the name.
+        let is_it = |spec: &StepSpec, id: &str| match spec.desired["id"].as_str() {
+            Some(found) => found == id,
+            None => spec.id == entry.spec.id,
+        };
+        id.is_some_and(|id| !found.iter().any(|spec| is_it(spec, &id)))
+    };
+    snapshot.remaining().filter(is_unfound).collect()
+}
+
 /// Finds what belongs to the cluster, as patiently as a step is called.
 async fn look(discover: &dyn Discover, options: &Options) -> Result<Vec<StepSpec>, RemovalError> {
     let spec = StepSpec {
@@ -124,8 +151,9 @@ async fn look(discover: &dyn Discover, options: &Options) -> Result<Vec<StepSpec
         timeout: DISCOVERY_TIMEOUT,
         desired: serde_json::Value::Null,
     };
+    let heard = Heard::default();
     let found = tokio::select! {
-        found = call(&spec, spec.timeout, options, || discover.discover()) => found,
+        found = call(&spec, spec.timeout, options, &heard, || discover.discover()) => found,
         () = options.cancel.cancelled() => return Err(RemovalError::Cancelled { left: 0 }),
     };
     found.map_err(RemovalError::Discovery)
@@ -207,12 +235,13 @@ async fn remove(
     record(Record::RemoveBegins(Box::new(spec.clone()))).await?;
     options.events.event(&Event::Started { step: spec.id.clone(), title: spec.title.clone(), phase: Phase::Remove });
     let began = Instant::now();
+    let heard = Heard::default();
     let needed = spec.needs.iter().filter_map(|id| Some((id.clone(), recorded.get(id)?.clone()))).collect();
-    let context = Context::new(needed, reporter(spec, options));
+    let context = Context::new(needed, heard.reporter(spec, options));
     let result = match bind.bind(spec) {
         Ok(step) => {
             let limit = options.removal_timeout.unwrap_or(spec.timeout);
-            call(spec, limit, options, || step.remove(&context, outputs.as_ref())).await
+            call(spec, limit, options, &heard, || step.remove(&context, outputs.as_ref())).await
         }
         Err(error) => Err(error),
     };

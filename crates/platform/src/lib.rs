@@ -17,7 +17,7 @@ pub use error_chain::error_chain;
 pub use error_class::ErrorClass;
 pub use files::{File, FileSet, Mode};
 pub use infra_id::{InfraId, InfraIdError};
-pub use machines::{Listing, Machine, MachineSpec, Machines, Power, PowerState, Progress};
+pub use machines::{Listing, Machine, MachineRef, MachineSpec, Machines, Power, PowerState, Progress};
 pub use preflight::{Finding, Preflight, Verdict};
 pub use provider::{Connection, Endpoint, MachineProvider, ProviderCredentials, WantedMachine, same_provider_id};
 pub use stage::{Stage, bootstrap_step};

@@ -14,8 +14,10 @@ use crate::StepError;
 /// workers with them. Any number of calls may run side by side, for different machines.
 ///
 /// **What an implementation guarantees.** Only machines that carry the cluster's exact mark are seen and touched; a machine of
-/// that name without it is an error for `ensure` and does not exist for the other verbs. Every verb may be cut off at any
-/// await and called again, and does nothing if all is as wanted. `list` costs one call per page, never one per machine.
+/// that name without it is an error for `ensure` and does not exist for the other verbs. A machine whose id is given is that
+/// one, whatever its name has become: it does not exist only if the platform does not know the id, and an id whose machine has
+/// neither the mark nor the name is an error. Every verb may be cut off at any await and called again, and does nothing if all
+/// is as wanted. `list` costs one call per page, never one per machine.
 ///
 /// **What it must not do.** Retry: an error's class says whether the caller should.
 ///
@@ -29,14 +31,47 @@ pub trait Machines: Send + Sync {
     /// All machines of the cluster, as far as the platform can be asked. That none of it can is an error.
     async fn list(&self) -> Result<Listing, StepError>;
 
-    /// The machine with a name.
-    async fn get(&self, name: &str) -> Result<Option<Machine>, StepError>;
+    /// One machine.
+    async fn get(&self, machine: MachineRef<'_>) -> Result<Option<Machine>, StepError>;
 
     /// Brings a machine into a state of power, and returns when it is there. A machine that does not exist is an error.
-    async fn power(&self, name: &str, wish: Power) -> Result<(), StepError>;
+    async fn power(&self, machine: MachineRef<'_>, wish: Power) -> Result<(), StepError>;
 
-    /// Makes a machine not exist, and returns when it is gone. Disks that the machine was not made with are kept.
-    async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError>;
+    /// Makes a machine not exist, and others of its name with the mark, and returns when they are gone. Disks that the machine
+    /// was not made with are kept.
+    async fn delete(&self, machine: MachineRef<'_>, progress: Progress<'_>) -> Result<(), StepError>;
+}
+
+/// A machine that a verb is about.
+///
+/// A name may be changed by hand, and another machine may get it. So the id decides wherever it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineRef<'a> {
+    /// The name that it was made with.
+    pub name: &'a str,
+    /// Its id on the platform, once it was told.
+    pub id: Option<&'a str>,
+}
+
+impl<'a> MachineRef<'a> {
+    /// A machine as Kubernetes knows it. The id is the last part of a provider id: `ovirt://<id>`,
+    /// `ibmpowervs://<region>/<zone>/<workspace>/<id>`.
+    pub fn known(name: &'a str, provider_id: Option<&'a str>) -> Self {
+        let id = provider_id.and_then(|id| id.rsplit('/').next()).filter(|id| !id.is_empty());
+        Self { name, id }
+    }
+
+    /// Returns true if an id or, as long as none is known, a name is that of the machine.
+    pub fn is(&self, id: &str, name: &str) -> bool {
+        self.id.map_or(self.name == name, |own| own.eq_ignore_ascii_case(id))
+    }
+}
+
+impl<'a> From<&'a str> for MachineRef<'a> {
+    /// A machine of which only the name is known.
+    fn from(name: &'a str) -> Self {
+        Self { name, id: None }
+    }
 }
 
 /// The machines of a cluster.
@@ -117,4 +152,19 @@ pub enum Power {
     ShutDown,
     /// Started afresh.
     Reset,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_is_known_decides() {
+        let known = MachineRef::known("a", Some("ibmpowervs://us-south/dal10/5-6/7-8"));
+        assert_eq!(known.id, Some("7-8"));
+        assert!(known.is("7-8", "renamed") && !known.is("9", "a"));
+        let named = MachineRef::known("a", None);
+        assert!(named.is("9", "a") && !named.is("9", "b"));
+        assert_eq!(MachineRef::known("a", Some("")).id, None);
+    }
 }

@@ -1,6 +1,12 @@
 //! Steps: the unit in which anything on a platform is made and removed.
 
-use std::{collections::BTreeMap, error::Error, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -10,8 +16,8 @@ use crate::ErrorClass;
 /// Makes one thing exist on the platform, and makes it not exist.
 ///
 /// **Flow.** The engine records that it is about to call, calls, and records the outcome. `ensure` finds its object by the
-/// cluster's mark, creates it (marked from the first instant) only if it is missing, and waits until it is usable. `remove`
-/// returns when the object is really gone.
+/// [recorded](Context::recorded) id and the cluster's mark, never by its name alone, creates it (marked from the first instant)
+/// only if it is missing, and waits until it is usable. `remove` returns when the object is really gone.
 ///
 /// **What a step guarantees.** Both verbs may be called any number of times, by different processes, after a call that was cut
 /// off at any await point. `ensure` on an object that is as desired changes nothing. `remove` succeeds if the object never
@@ -22,7 +28,8 @@ use crate::ErrorClass;
 /// recorded. Nothing else of its own cluster works on its object at the same time.
 ///
 /// **What a step should do.** [Note](Context::note) the id of its object as soon as the platform has told it, where the object
-/// takes its time until it is usable: then it is removed also if it lost its mark meanwhile.
+/// takes its time until it is usable: then it is removed also if it lost its mark meanwhile. An object of the user's that it only uses
+/// it tells with `given`, so that a removal is not expected to take it.
 ///
 /// **What a step must not do.** Retry (the engine does, by class), print, or keep state of its own between calls.
 #[async_trait]
@@ -146,12 +153,25 @@ pub struct Context {
     outputs: BTreeMap<StepId, Outputs>,
     progress: Arc<dyn Fn(String) + Send + Sync>,
     notes: Arc<dyn Notes>,
+    recorded: Mutex<Option<Outputs>>,
 }
 
 impl Context {
     /// A context with the outputs of the steps that are done, and a way to say how far a step has come.
     pub fn new(outputs: BTreeMap<StepId, Outputs>, progress: Arc<dyn Fn(String) + Send + Sync>) -> Self {
-        Self { outputs, progress, notes: Arc::new(Forgotten) }
+        Self { outputs, progress, notes: Arc::new(Forgotten), recorded: Mutex::default() }
+    }
+
+    /// With what the step noted or returned in an earlier call.
+    #[must_use]
+    pub fn recalling(mut self, recorded: Option<Outputs>) -> Self {
+        self.recorded = Mutex::new(recorded);
+        self
+    }
+
+    /// Returns a value that the step itself noted or returned last: the id of its object, which finds it also if it was renamed.
+    pub fn recorded<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(name)
     }
 
     /// With somebody who writes down what the step notes.
@@ -164,7 +184,9 @@ impl Context {
     /// Has it written down what is known of the object already, in place of what was noted before: its id above all, once the
     /// platform has told it. A removal gets it, also if the step never ends.
     pub async fn note(&self, outputs: Outputs) -> Result<(), StepError> {
-        self.notes.note(outputs).await
+        self.notes.note(outputs.clone()).await?;
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(outputs);
+        Ok(())
     }
 
     /// What another step said. That it is missing means that the plan lacks an arrow.

@@ -5,7 +5,6 @@
 //! refused rather than mangled.
 
 use std::{
-    io::Write as _,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::Path,
 };
@@ -48,11 +47,7 @@ pub fn replace_keys(path: &Path, keys: &[&str], new: &str) -> Result<(), EditErr
         _ => Path::new("."),
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(after.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    Ok(landfall_durable::write(&target, after, landfall_durable::Access::Private)?)
 }
 
 const CANNOT_EDIT: &str =

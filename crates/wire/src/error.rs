@@ -1,6 +1,6 @@
 //! What can go wrong on the wire.
 
-use std::{error::Error as StdError, io, time::Duration};
+use std::{error::Error as StdError, io, num::NonZeroU32, time::Duration};
 
 use landfall_platform::ErrorClass;
 use reqwest::{Method, StatusCode};
@@ -70,7 +70,7 @@ pub enum Error {
         /// What was answered.
         status: StatusCode,
         /// How many seconds the server asks to wait before the next attempt.
-        retry_after_secs: Option<u16>,
+        retry_after_secs: Option<NonZeroU32>,
     },
     /// The server sends the client elsewhere, which no API spoken here does.
     #[error("{url} redirects to {target}; is the address right?")]
@@ -120,7 +120,9 @@ impl Error {
     /// How long the server asks to wait before the next attempt.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Status { retry_after_secs, .. } => retry_after_secs.map(|secs| Duration::from_secs(secs.into())),
+            Self::Status { retry_after_secs, .. } => {
+                retry_after_secs.map(|secs| Duration::from_secs(secs.get().into()))
+            }
             _ => None,
         }
     }

@@ -142,7 +142,7 @@ impl Images {
             let reason = format!("its SHA-256 is {found}, which is not the one given with the URL");
             return Err(ImageError::Unusable { image: url.to_string(), reason });
         }
-        persist(partial, kept)
+        keep(&partial, kept).await
     }
 
     async fn unpacked(&self, packed: &Path, progress: Progress<'_>) -> Result<PathBuf, ImageError> {
@@ -158,7 +158,7 @@ impl Images {
         let (from, to) = (packed.to_owned(), partial.reopen().map_err(cannot)?);
         let unpack = move || io::copy(&mut GzDecoder::new(io::BufReader::new(fs::File::open(from)?)), &mut &to);
         tokio::task::spawn_blocking(unpack).await.map_err(io::Error::other).flatten().map_err(cannot)?;
-        persist(partial, kept)
+        keep(&partial, kept).await
     }
 
     fn kept(&self, identity: &str, extension: &str) -> PathBuf {
@@ -177,10 +177,13 @@ fn is_gzip(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".gz")
 }
 
-fn persist(partial: tempfile::NamedTempFile, kept: PathBuf) -> Result<PathBuf, ImageError> {
-    match partial.persist(&kept) {
-        Ok(_) => Ok(kept),
-        Err(error) => Err(ImageError::File { attempt: "writing", path: kept, source: error.error }),
+/// Gives a complete file its name. What has the name is used without another look, so it must be whole after a crash too.
+async fn keep(partial: &tempfile::NamedTempFile, kept: PathBuf) -> Result<PathBuf, ImageError> {
+    let (from, to) = (partial.path().to_owned(), kept.clone());
+    let stored = tokio::task::spawn_blocking(move || landfall_durable::rename(&from, &to)).await;
+    match stored.map_err(io::Error::other).flatten() {
+        Ok(()) => Ok(kept),
+        Err(source) => Err(ImageError::File { attempt: "writing", path: kept, source }),
     }
 }
 

@@ -5,6 +5,8 @@
 //! that other tools share ([`replace_keys`]), and images of operating systems are fetched once ([`Images`]). Before any of it
 //! the network is looked at ([`Surroundings`]).
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
+
 pub mod aws;
 mod client;
 mod credentials_file;

@@ -1,6 +1,6 @@
 //! What a server answered.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -33,13 +33,13 @@ impl Reply {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// How long the server asks to wait before the next attempt. Dates, which no API spoken here sends, count as nothing.
+    /// Returns how long the server asks to wait before the next attempt, if it does.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after_secs().map(|secs| Duration::from_secs(secs.into()))
+        self.retry_after_secs().map(|secs| Duration::from_secs(secs.get().into()))
     }
 
-    fn retry_after_secs(&self) -> Option<u16> {
-        self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
+    fn retry_after_secs(&self) -> Option<NonZeroU32> {
+        seconds_to(self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim(), jiff::Timestamp::now())
     }
 
     /// The contents as they came.
@@ -95,6 +95,16 @@ impl Reply {
     }
 }
 
+/// Returns the seconds that a `Retry-After` stands for: a number, however large, or a date (RFC 9110, 10.2.3).
+fn seconds_to(text: &str, now: jiff::Timestamp) -> Option<NonZeroU32> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return NonZeroU32::new(text.parse().unwrap_or(u32::MAX));
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    // A date that has passed asks for nothing.
+    NonZeroU32::new(u32::try_from((date.as_second() - now.as_second()).max(0)).unwrap_or(u32::MAX))
+}
+
 /// The title of a web page, which tells a person what answered instead of the API.
 fn title(page: &[u8]) -> String {
     let page = String::from_utf8_lossy(page);
@@ -110,6 +120,24 @@ fn title(page: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_to_wait_is_a_number_or_a_date() {
+        let now = "1994-11-06T08:49:00Z".parse().unwrap();
+        for (text, seconds) in [
+            ("7", Some(7)),
+            ("86400", Some(86_400)),
+            ("99999999999", Some(u32::MAX)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(37)),
+            ("Sun, 06 Nov 1994 08:48:00 GMT", None),
+            ("0", None),
+            ("", None),
+            ("soon", None),
+            ("-5", None),
+        ] {
+            assert_eq!(seconds_to(text, now).map(NonZeroU32::get), seconds, "{text}");
+        }
+    }
 
     #[test]
     fn the_title_of_a_page_is_found_or_not() {

@@ -99,6 +99,12 @@ pub enum JournalError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The file is empty: the process that made it died before it wrote anything.
+    #[error("the journal {} was not begun", path.display())]
+    NotBegun {
+        /// The file.
+        path: PathBuf,
+    },
     /// A newer version of the program wrote it.
     #[error("the journal {} has format {found}, this program knows {known}", path.display())]
     Newer {
@@ -156,6 +162,17 @@ impl Journal {
     /// What a journal says now. Needs no lock and disturbs no writer.
     pub fn read(path: &Path) -> Result<Snapshot, JournalError> {
         Store::open_read_only(path)?.snapshot()
+    }
+
+    /// The same, or `None` if there is no journal, or if the process that made it died before it wrote anything.
+    pub fn read_begun(path: &Path) -> Result<Option<Snapshot>, JournalError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        match Self::read(path) {
+            Err(JournalError::NotBegun { .. }) => Ok(None),
+            read => read.map(Some),
+        }
     }
 
     /// What this journal says now.

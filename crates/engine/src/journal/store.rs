@@ -67,12 +67,12 @@ impl Store {
 
     pub(super) fn open_read_only(path: &Path) -> Result<Self, JournalError> {
         let store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        match store.check() {
-            Ok(_) => Ok(store),
+        match store.check_begun() {
+            Ok(()) => Ok(store),
             // A process died while it wrote, and only somebody who may write can undo what it had begun.
             Err(JournalError::Storage { source, .. }) if needs_rollback(&source) => {
                 let store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-                store.check()?;
+                store.check_begun()?;
                 Ok(store)
             }
             Err(error) => Err(error),
@@ -192,6 +192,14 @@ impl Store {
              PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
         );
         self.connection.execute_batch(&sql).map_err(|source| self.trouble("create", source))
+    }
+
+    /// Makes sure that it is a sound journal, and that the process that made the file came to write into it.
+    fn check_begun(&self) -> Result<(), JournalError> {
+        if self.pragma("application_id")? == 0 && self.is_empty()? {
+            return Err(JournalError::NotBegun { path: self.path.clone() });
+        }
+        self.check().map(drop)
     }
 
     /// Whose journal it is, once it is sure to be a sound one of a known format.

@@ -5,7 +5,7 @@ use std::{sync::Arc, sync::Mutex, time::Duration};
 use landfall_engine::{
     ApplyError, Event, Journal, Options, RemovalError, RetryPolicy, State, Timing, apply, destroy, unwind,
 };
-use landfall_platform::ErrorClass;
+use landfall_platform::{Bind, Context, ErrorClass, Outputs, Step, StepError, StepSpec};
 use landfall_testkit::World;
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +61,63 @@ async fn trouble_that_stays_ends_at_the_steps_time() {
     assert_eq!(source.class(), ErrorClass::Timeout);
     let evidence = std::error::Error::source(&source).expect("the last failure").to_string();
     assert_eq!(evidence, "box a is in a locked mood");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_fits_into_the_steps_time_is_waited_for_and_a_longer_one_is_the_reason() {
+    // A step has a minute.
+    for (seconds, fits) in [(50, true), (61, false), (100_000, false)] {
+        let asked = Duration::from_secs(seconds);
+        let mut toy = Toy::new(&[("a", &[])]);
+        toy.asks_to_wait = Some(asked);
+        let lab = Lab::new(toy);
+        lab.toy.misbehave("a", &[ErrorClass::Throttled]);
+        let began = tokio::time::Instant::now();
+        match lab.apply().await {
+            Ok(()) => assert!(fits && began.elapsed() >= asked, "{seconds}"),
+            Err(ApplyError::Step { source, .. }) => {
+                assert!(!fits, "{seconds}: {source}");
+                assert_eq!((source.class(), source.wait()), (ErrorClass::Throttled, Some(asked)));
+                let text = landfall_platform::error_chain(&source);
+                assert!(
+                    text.contains(&format!("asks to wait {seconds}s")) && text.contains("throttled mood"),
+                    "{text}"
+                );
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Waits for what never comes, and says what it sees.
+struct Waiting;
+
+#[async_trait::async_trait]
+impl Step for Waiting {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
+        context.report("1 of 3 masters have joined");
+        context.report("2 of 3 masters have joined");
+        std::future::pending().await
+    }
+
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        Ok(())
+    }
+}
+
+impl Bind for Waiting {
+    fn bind(&self, _: &StepSpec) -> Result<Arc<dyn Step>, StepError> {
+        Ok(Arc::new(Self))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_ends_says_what_was_seen_last() {
+    let lab = Lab::new(Toy::new(&[("a", &[])]));
+    let ended = apply(&lab.toy.plan(), &Waiting, &lab.journal, &lab.options).await.map(drop);
+    let ApplyError::Step { source, .. } = ended.unwrap_err() else { panic!("not the step") };
+    assert_eq!(source.class(), ErrorClass::Timeout);
+    assert_eq!(source.to_string(), "not done after 60s; last seen: 2 of 3 masters have joined");
 }
 
 #[tokio::test]

@@ -107,3 +107,17 @@ async fn what_a_writer_left_half_written_when_it_died_does_not_keep_others_from_
     }
     assert_eq!(Journal::read(&left).unwrap().entry(&"a".into()).unwrap().state, State::Ensuring);
 }
+
+/// A process that is killed while it begins its journal leaves an empty file, with or without a rollback journal beside it.
+#[tokio::test]
+async fn a_file_that_a_killed_process_only_made_is_no_damage() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("journal");
+    assert!(Journal::read_begun(&path).unwrap().is_none());
+    fs::write(&path, "").unwrap();
+    assert!(matches!(Journal::read(&path), Err(JournalError::NotBegun { .. })));
+    assert!(Journal::read_begun(&path).unwrap().is_none());
+    let journal = Journal::open(&path, &id("demo-bcdfg")).unwrap();
+    assert!(journal.snapshot().await.unwrap().entries.is_empty());
+    assert!(Journal::read_begun(&path).unwrap().is_some());
+}

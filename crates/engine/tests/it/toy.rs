@@ -31,6 +31,8 @@ pub(crate) struct Toy {
     pub(crate) arrows: Vec<(String, Vec<String>)>,
     pub(crate) delay: Duration,
     pub(crate) limit: Option<usize>,
+    /// How long it asks to wait whenever it misbehaves.
+    pub(crate) asks_to_wait: Option<Duration>,
 }
 
 impl Toy {
@@ -142,7 +144,8 @@ impl BoxStep {
         tokio::time::sleep(self.toy.delay).await;
         let mood = self.toy.shelf.lock().unwrap().moods.get_mut(&self.name).and_then(Vec::pop);
         match mood {
-            Some(class) => Err(StepError::new(class, format!("box {} is in a {class} mood", self.name))),
+            Some(class) => Err(StepError::new(class, format!("box {} is in a {class} mood", self.name))
+                .retry_after(self.toy.asks_to_wait)),
             None => Ok(running),
         }
     }

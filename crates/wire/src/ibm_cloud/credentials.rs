@@ -110,7 +110,6 @@ impl Credentials {
 
 /// Keeps a key in a file that only its owner can read. Whatever else the file says stays.
 pub fn store_key(path: &Path, key: &SecretString) -> Result<(), Error> {
-    use std::{io::Write as _, os::unix::fs::OpenOptionsExt as _};
     let failed = |source| Error::File { path: path.to_owned(), source };
     let text = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -123,15 +122,8 @@ pub fn store_key(path: &Path, key: &SecretString) -> Result<(), Error> {
     };
     document.insert("apikey".to_owned(), key.expose_secret().into());
     let document = serde_json::Value::Object(document);
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory).map_err(failed)?;
-    }
-    // In its place at once or not at all, and nobody else's to read even if what was there before is.
-    let fresh = path.with_extension("new");
-    let _left_by_a_crash = std::fs::remove_file(&fresh);
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh);
-    file.and_then(|mut file| writeln!(file, "{document}")).map_err(failed)?;
-    std::fs::rename(&fresh, path).map_err(failed)
+    // Private even if what was there before is not.
+    landfall_durable::write(path, format!("{document}\n"), landfall_durable::Access::Private).map_err(failed)
 }
 
 fn document(path: &Path) -> Result<Option<Document>, Error> {
