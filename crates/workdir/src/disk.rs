@@ -57,6 +57,7 @@ impl Disk for Os {
         })
     }
 
+    #[expect(clippy::disallowed_methods, reason = "one operation of a transaction, which stores names with `sync`")]
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::{Holder, names};
+use crate::{Deviation, Holder, names};
 
 /// The result of working with an install directory.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -92,6 +92,31 @@ pub enum Error {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// Files are not what was handed out to machines.
+    #[error("cannot use files that differ from what was handed out to machines: {}", deviations(files))]
+    NotAsHandedOut {
+        /// The files, and how they differ.
+        files: Vec<(String, Deviation)>,
+    },
+    /// The record of what was handed out is not what Landfall wrote.
+    #[error("{} is damaged: {why}", names::FROZEN)]
+    FrozenDamaged {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The record of what was handed out was written by a newer Landfall.
+    #[error("{} has format {found}, this landfall knows format {known}", names::FROZEN)]
+    FrozenFormat {
+        /// Its format.
+        found: u32,
+        /// The format of this version.
+        known: u32,
+    },
+}
+
+fn deviations(files: &[(String, Deviation)]) -> String {
+    let texts: Vec<_> = files.iter().map(|(path, deviation)| format!("{path} {}", deviation.words())).collect();
+    texts.join(", ")
 }
 
 impl Error {
@@ -106,7 +131,16 @@ impl Error {
             Self::RecordDamaged { .. } => {
                 "put back a copy of it; or remove it, then every file in the directory counts as yours and is kept as it is"
             }
-            Self::RecordFormat { .. } => "use the version of landfall that wrote it, or a later one",
+            Self::NotAsHandedOut { .. } => {
+                "put back what was handed out, there are copies in .landfall/frozen, and move away what was added; for a \
+                 cluster that starts with other files, run 'landfall destroy cluster' first"
+            }
+            Self::FrozenDamaged { .. } => {
+                "put back a copy of it: it says what machines were given; 'landfall destroy cluster' works without it"
+            }
+            Self::RecordFormat { .. } | Self::FrozenFormat { .. } => {
+                "use the version of landfall that wrote it, or a later one"
+            }
             Self::IdentityDamaged { .. } => {
                 "put back a copy of it: without it the objects of this cluster are not found again"
             }

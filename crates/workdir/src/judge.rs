@@ -77,7 +77,10 @@ impl Sight {
     pub(crate) fn is_edited(self) -> bool {
         match (self.recorded, self.on_disk) {
             (_, None) => false,
-            (Some(FileRecord::Rendered { sha256, .. }), Some(disk)) => sha256 != disk,
+            // What was to be replaced when a run was killed had its backup by then, if it was edited.
+            (Some(FileRecord::Rendered { sha256, replaces, .. }), Some(disk)) => {
+                sha256 != disk && replaces != Some(disk)
+            }
             (Some(FileRecord::KeptStale { sha256, edited, .. }), Some(disk)) => edited || sha256 != disk,
             (Some(FileRecord::Deleted) | None, Some(_)) => true,
         }
@@ -179,6 +182,19 @@ mod tests {
     fn kept(text: &str, declined: &str) -> FileRecord {
         let declined = (!declined.is_empty()).then(|| meaning(declined));
         FileRecord::KeptStale { sha256: Digest::of(text), edited: false, declined }
+    }
+
+    #[test]
+    fn what_a_killed_run_was_to_replace_is_no_edit() {
+        let sight = |recorded, on_disk: &str| Sight {
+            recorded: Some(recorded),
+            on_disk: Some(Digest::of(on_disk)),
+            rendered: None,
+        };
+        assert!(!sight(replacing("new", "old"), "old").is_edited());
+        assert!(!sight(replacing("new", "old"), "new").is_edited());
+        assert!(sight(replacing("new", "old"), "mine").is_edited());
+        assert!(sight(rendered("old"), "mine").is_edited());
     }
 
     #[test]

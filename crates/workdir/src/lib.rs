@@ -5,6 +5,10 @@
 //! [`Transaction`] that a crash at any instant leaves either undone or ready to be finished by the next run.
 //!
 //! Two promises hold throughout: nothing that a user wrote is ever lost, and nothing is written while a question is open.
+//!
+//! Once machines are made, what they were given is [`Frozen`]: every later run uses the same bytes.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
 
 mod commit;
 mod diff;
@@ -12,11 +16,13 @@ mod digest;
 mod disk;
 mod error;
 mod evaluate;
+mod frozen;
 mod identity;
 mod inputs;
 mod judge;
 mod lock;
 mod names;
+mod past;
 mod plan;
 mod read;
 mod record;
@@ -32,11 +38,12 @@ pub use diff::{Difference, difference};
 pub use digest::Digest;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, StaleFile, Unsettled};
+pub use frozen::{Deviation, Frozen};
 pub use identity::Identity;
 pub use inputs::Inputs;
 pub use judge::Outcome;
 pub use lock::{Holder, Locked};
-pub use names::{INSTALL_CONFIG, LOG, STATE_DIRECTORY};
+pub use names::{FROZEN, FROZEN_FILES, IDENTITY, INSTALL_CONFIG, LOG, STATE_DIRECTORY};
 pub use plan::{Choice, Choices, Plan};
 pub use record::{FileRecord, Record, StageRecord};
 pub use rendering::Rendering;

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, WorkDir, disk, names};
 
-/// How often, and with which pauses, the lock is tried again.
-const LOOKS: u32 = 3;
-const LOOK: Duration = Duration::from_millis(10);
+/// How often, and with which pauses, the lock is tried again: for a second. A program that a run was starting when it was killed holds
+/// a copy of the lock until it has begun, which takes so long on a machine under load.
+const LOOKS: u32 = 50;
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Who holds the lock. Never holds arguments, which may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +194,18 @@ mod tests {
         std::fs::write(temp.path().join(names::LOCK), serde_json::to_vec(&holder("create manifests")).unwrap())
             .unwrap();
         WorkDir::open(temp.path()).unwrap().lock(&holder("create manifests")).unwrap();
+    }
+
+    /// The other program has the run's open files from its beginning until it is another program.
+    #[test]
+    fn a_program_that_a_killed_run_was_starting_locks_nobody_out() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join(names::STATE_DIRECTORY)).unwrap();
+        let file = open(&temp.path().join(names::LOCK)).unwrap();
+        file.try_lock().unwrap();
+        let mut starting = std::process::Command::new("sleep").arg("0.2").stdin(file).spawn().unwrap();
+        WorkDir::open(temp.path()).unwrap().lock(&holder("create cluster")).unwrap();
+        assert!(starting.wait().unwrap().success());
     }
 
     #[test]

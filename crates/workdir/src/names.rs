@@ -11,8 +11,14 @@ pub const LOG: &str = ".landfall/landfall.log";
 
 pub(crate) const LOCK: &str = ".landfall/lock";
 pub(crate) const RECORD: &str = ".landfall/stages.json";
-pub(crate) const IDENTITY: &str = ".landfall/cluster.json";
+/// Who the cluster is.
+pub const IDENTITY: &str = ".landfall/cluster.json";
 pub(crate) const BACKUPS: &str = ".landfall/backup";
+/// What was handed out to machines.
+pub const FROZEN: &str = ".landfall/frozen.json";
+/// Copies of the files that were handed out to machines.
+pub const FROZEN_FILES: &str = ".landfall/frozen";
+pub(crate) const PAST: &str = ".landfall/past";
 
 /// Files that are not yet in place begin with this. Their names do not end like those of manifests, so that nobody takes
 /// one for real.

@@ -106,6 +106,18 @@ impl Plan {
         untouched.then_some(plan)
     }
 
+    /// The plan for a stage whose files were handed out to machines: nothing is written, and nothing recorded.
+    pub(crate) fn frozen(stage: Stage, files: &FileSet) -> Self {
+        let planned = |(path, file): (&str, &File)| {
+            let contents = Some(file.clone());
+            (
+                path.to_owned(),
+                PlannedFile { outcome: Outcome::Reuse, contents, backup: None, before: None, after: None },
+            )
+        };
+        Self { stage, inputs: Inputs::default(), files: files.iter().map(planned).collect() }
+    }
+
     /// The stage.
     pub fn stage(&self) -> Stage {
         self.stage

@@ -2,6 +2,7 @@
 
 mod crash;
 mod faulty_disk;
+mod frozen;
 mod story;
 
 use std::{
