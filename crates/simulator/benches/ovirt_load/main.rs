@@ -8,6 +8,7 @@
 //! The simulator is a process of its own (this program again), so that its memory can be told from that of the client.
 //! Latency is that of one client alone; requests per second are those of eight at once, on the same machine.
 
+#![allow(clippy::disallowed_methods, reason = "measurements write what need not survive")]
 #![allow(clippy::print_stdout, reason = "a bench is there to print what it found")]
 
 mod calls;

@@ -1,4 +1,4 @@
-//! What every call passes through: counting, faults, the log; and the way from HTTP to the simulation and back.
+//! What every call passes through: counting, a test's hook, faults, the log; and the way from HTTP to the simulation and back.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as RealInstant};
@@ -12,6 +12,7 @@ use super::body::{self, Body, ReadError, full};
 use super::clock::timestamp;
 use super::connection::Hangup;
 use super::faults::{Decision, Effect, ErrorBody, FaultPlan};
+use super::hook::{Call, Hooked};
 use super::request_counts::RequestCounts;
 use super::request_log::{Entry, RequestLog, milliseconds, redact};
 use super::server::{Limits, Reply, Service};
@@ -32,6 +33,7 @@ pub(super) struct Front<S> {
     pub(super) log: Option<RequestLog>,
     pub(super) keeper: Option<Arc<Keeper>>,
     pub(super) limits: Limits,
+    pub(super) hooked: Hooked,
 }
 
 impl<S: Simulation> Front<S> {
@@ -74,6 +76,7 @@ impl<S: Simulation> Front<S> {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let (path, query) = (uri.path(), uri.query().unwrap_or_default());
         self.counts.count(method.as_str(), path);
+        self.hooked.run(|| Call { service, method: method.to_string(), path: path.to_owned() }).await;
         let decision = self.faults().decide(method.as_str(), path, query);
         let reply = self.suffer(&decision, request, next).await;
         if let Some(log) = &self.log {

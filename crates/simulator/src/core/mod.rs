@@ -10,6 +10,7 @@ mod flight;
 mod front;
 pub mod guest;
 pub(crate) mod hex;
+mod hook;
 mod identity;
 mod options;
 pub(crate) mod percent;
@@ -26,6 +27,7 @@ mod world;
 
 pub(crate) use agenda::Agenda;
 pub use connection::Hangup;
+pub use hook::{Call, Hook};
 pub use identity::{Identity, IdentityError};
 pub use options::{ClockMode, Options};
 pub use running::Running;

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::faults::{FaultPlan, Rule};
 use super::front::Front;
+use super::hook::Hook;
 use super::identity::Identity;
 use super::server::Server;
 use super::simulation::{Instant, Simulation};
@@ -77,6 +78,11 @@ impl<S: Simulation> Running<S> {
     /// Looks at the fault rules or changes them.
     pub fn with_faults<R>(&self, act: impl FnOnce(&mut FaultPlan) -> R) -> R {
         act(&mut self.front.faults())
+    }
+
+    /// Has something called, and awaited, before each call that is answered; `None` ends that.
+    pub fn before_each_call(&self, hook: Option<Hook>) {
+        self.front.hooked.set(hook);
     }
 
     /// How often each kind of call was made, by `METHOD /path/{id}`.

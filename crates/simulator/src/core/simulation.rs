@@ -46,6 +46,20 @@ pub enum Injection {
 }
 
 impl Request {
+    /// A request that a test hands to a simulation itself, past all listeners. The target is a path, with a query if it has one.
+    pub fn direct(method: &str, target: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Self {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            body: body.into(),
+            listener: 0,
+            injection: None,
+        }
+    }
+
     /// Whether the method only reads: GET, HEAD or OPTIONS.
     pub fn is_safe(&self) -> bool {
         is_safe(&self.method)

@@ -24,6 +24,7 @@ use super::clock::Clock;
 use super::faults::FaultPlan;
 use super::front::Front;
 use super::guest::{GuestRuntime, PlainGuests};
+use super::hook::Hooked;
 use super::identity::{Identity, IdentityError};
 use super::options::Options;
 use super::request_counts::RequestCounts;
@@ -264,6 +265,7 @@ impl Stage {
             log: self.log,
             keeper: keeper.clone(),
             limits,
+            hooked: Hooked::default(),
         });
 
         let identity = self.identity;

@@ -105,6 +105,7 @@ impl StateFile {
     }
 
     /// Replaces the content; on disk when it returns.
+    #[expect(clippy::disallowed_methods, reason = "written as it is serialised, and followed by the directory's fsync")]
     fn write(&self, saved: &Saved) -> io::Result<()> {
         let owned = self.owned();
         if owned.is_none() {

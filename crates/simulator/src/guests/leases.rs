@@ -24,6 +24,11 @@ impl Leases {
         Self { network, bound: BTreeMap::new(), taken: BTreeSet::new() }
     }
 
+    /// Returns the network that addresses are taken from.
+    pub(super) fn network(&self) -> Ipv4Net {
+        self.network
+    }
+
     /// Never gives an address away that is free now.
     pub(super) fn reserve(&mut self, address: Ipv4Addr) {
         self.taken.insert(address);

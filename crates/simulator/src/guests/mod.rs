@@ -13,6 +13,7 @@
 
 mod admin;
 mod boot_script;
+mod claim;
 mod clusters;
 mod console;
 mod control;
@@ -36,6 +37,7 @@ mod static_addresses;
 mod system;
 mod times;
 
+pub use claim::NetworkClaim;
 pub use control::GuestControl;
 pub use faults::{GuestEffect, GuestFault};
 pub use options::{Authorities, Kind, LightOptions, Options};

@@ -12,8 +12,8 @@ use super::real::RealOptions;
 use super::times::Times;
 use crate::core::clock::Pace;
 
-/// The loopback network of guests if none is chosen.
-const NETWORK: Ipv4Net = Ipv4Net::new_assert(std::net::Ipv4Addr::new(127, 66, 0, 0), 16);
+/// Loopback network of guests if none is chosen.
+pub(super) const NETWORK: Ipv4Net = Ipv4Net::new_assert(std::net::Ipv4Addr::new(127, 66, 0, 0), 16);
 
 /// How fast guests are beside a clock that is stepped: they do not wait for it, and should not be waited for.
 const BESIDE_A_STEPPED_CLOCK: f64 = 1000.0;
@@ -27,9 +27,10 @@ pub struct Options {
     #[arg(id = "guests-kind", long = "guests", visible_alias = "hosts", value_enum, value_name = "KIND", default_value_t = Kind::Light)]
     pub kind: Kind,
 
-    /// Loopback network that light guests get their addresses from, except its first 256 addresses
-    #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", default_value_t = NETWORK, value_parser = parse_network)]
-    pub network: Ipv4Net,
+    /// Loopback network that light guests get their addresses from, except its first 256 addresses [default: the first of
+    /// 127.66.0.0/16, 127.67.0.0/16, … that no other simulator uses]
+    #[arg(id = "guest-network", long = "guest-network", value_name = "CIDR", value_parser = parse_network)]
+    pub network: Option<Ipv4Net>,
 
     /// IPv6 network whose addresses light guests may have, too.
     #[arg(
@@ -80,6 +81,11 @@ pub enum Kind {
 }
 
 impl Options {
+    /// Returns the loopback network of guests: the chosen one, or the default.
+    pub fn network(&self) -> Ipv4Net {
+        self.network.unwrap_or(NETWORK)
+    }
+
     /// What light guests need to know, on a clock of this pace.
     pub fn light(&self, pace: Pace) -> LightOptions {
         let speed = match pace {
@@ -88,7 +94,7 @@ impl Options {
         };
         let times = Times { speed, ..Times::default() };
         LightOptions {
-            network: self.network,
+            network: self.network(),
             network_v6: self.network_v6,
             reservations: self.reservations.clone(),
             resolver: self.resolver,
@@ -184,10 +190,10 @@ mod tests {
     #[test]
     fn flags_and_defaults() {
         let options = parse(&[]).unwrap();
-        assert_eq!((options.kind, options.network), (Kind::Light, NETWORK));
+        assert_eq!((options.kind, options.network()), (Kind::Light, NETWORK));
         let flags = ["--guests=plain", "--guest-network=127.9.1.0/16", "--guest-fault", "master-1 slow=2.5"];
         let options = parse(&flags).unwrap();
-        assert_eq!((options.kind, options.network.to_string().as_str()), (Kind::Plain, "127.9.0.0/16"));
+        assert_eq!((options.kind, options.network().to_string().as_str()), (Kind::Plain, "127.9.0.0/16"));
         assert_eq!(options.faults, [GuestFault { name: "master-1".to_owned(), effect: GuestEffect::Slow(2.5) }]);
         assert!((options.light(Pace::Scaled(20.0)).times.speed - 20.0).abs() < f64::EPSILON);
     }

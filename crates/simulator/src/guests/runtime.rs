@@ -213,6 +213,11 @@ impl GuestRuntime for LightGuests {
         admin::answer(&self.shared, machines, request)
     }
 
+    fn ready(&self) -> serde_json::Map<String, serde_json::Value> {
+        let network = self.shared.leases().network().to_string();
+        serde_json::Map::from_iter([("guest_network".to_owned(), network.into())])
+    }
+
     fn snapshot(&self) -> serde_json::Value {
         let machines = self.machines.values().map(|power| {
             // A machine that runs boots again when the simulator does.

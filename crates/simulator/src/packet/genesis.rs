@@ -33,7 +33,7 @@ pub(super) fn create(options: &Options, seed: u64) -> State {
         prices: BTreeMap::new(),
         failed_once: BTreeSet::new(),
         agenda: Agenda::default(),
-        network: options.guests.network,
+        network: options.guests.network(),
         routes: BTreeMap::new(),
         guest_commands: Vec::new(),
     };

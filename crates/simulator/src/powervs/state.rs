@@ -48,6 +48,9 @@ pub(super) struct State {
     pub(super) reclamations: IndexMap<String, Reclamation>,
     /// By CRN.
     pub(super) tags: BTreeMap<String, BTreeSet<String>>,
+    /// The tags of the account, attached or not: one that is detached everywhere stays until it is deleted.
+    #[serde(default)]
+    pub(super) tag_names: BTreeSet<String>,
     /// When each tag was attached, by CRN and tag; what came with the account was always there.
     #[serde(default)]
     pub(super) tagged_at: BTreeMap<String, Instant>,

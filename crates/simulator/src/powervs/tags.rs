@@ -24,14 +24,19 @@ pub(super) fn answer(cloud: &mut Cloud, call: &Call) -> Answer {
     match (call.method.as_str(), call.parts().as_slice()) {
         ("GET", ["v3", "tags"]) => list(cloud, call),
         ("POST", ["v3", "tags"]) => {
-            let results: Vec<Value> =
-                call.list("tag_names").iter().map(|name| json!({ "tag_name": name, "is_error": false })).collect();
+            let names = wanted(call.list("tag_names"))?;
+            let results: Vec<Value> = names.iter().map(|name| json!({ "tag_name": name, "is_error": false })).collect();
+            cloud.state.tag_names.extend(names);
             Ok(json_reply(200, &json!({ "results": results })))
         }
         ("POST", ["v3", "tags", action @ ("attach" | "detach")]) => change(cloud, call, action),
         ("DELETE", ["v3", "tags", name]) => {
-            if cloud.state.tags.values().any(|tags| tags.contains(*name)) {
+            let name = name.to_lowercase();
+            if is_attached(cloud, &name) {
                 return Err(Refusal::new(400, "bad_request", format!("the tag {name} is still attached")));
+            }
+            if !cloud.state.tag_names.remove(&name) {
+                return Err(Refusal::new(404, "not_found", format!("there is no tag {name}")));
             }
             Ok(json_reply(200, &json!({ "results": [{ "provider": "ghost", "is_error": false }] })))
         }
@@ -40,9 +45,10 @@ pub(super) fn answer(cloud: &mut Cloud, call: &Call) -> Answer {
 }
 
 fn list(cloud: &Cloud, call: &Call) -> Answer {
-    let attached = call.query("attached_to");
-    let tags = cloud.state.tags.iter().filter(|(crn, _)| attached.is_none_or(|wanted| *crn == wanted));
-    let names: BTreeSet<&String> = tags.flat_map(|(_, tags)| tags).collect();
+    let names: BTreeSet<&String> = match call.query("attached_to") {
+        Some(crn) => cloud.state.tags.get(crn).into_iter().flatten().collect(),
+        None => cloud.state.tag_names.iter().collect(),
+    };
     let limit = call.number("limit", 100, 1000)?;
     let offset = call.query("offset").and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
     let items: Vec<Value> = names.iter().skip(offset).take(limit).map(|name| json!({ "name": name })).collect();
@@ -76,10 +82,17 @@ pub(super) fn of_call(call: &Call, field: &str) -> Result<Vec<String>, Refusal> 
     }
 }
 
+/// Returns true if something that exists carries a tag. With a resource go its tags.
+fn is_attached(cloud: &Cloud, name: &str) -> bool {
+    let carries = |thing: &Thing| cloud.state.tags.get(&thing.crn).is_some_and(|tags| tags.contains(name));
+    everything(cloud).iter().any(carries)
+}
+
 /// Puts tags on something.
 pub(super) fn attach(cloud: &mut Cloud, crn: &str, names: &[String]) {
     for name in names {
         let now = cloud.state.now;
+        cloud.state.tag_names.insert(name.clone());
         if cloud.state.tags.entry(crn.to_owned()).or_default().insert(name.clone()) {
             cloud.state.tagged_at.insert(format!("{crn} {name}"), now);
         }

@@ -23,6 +23,18 @@ const CONFIG: &str = r#"{
         "contents": "[Service]\nExecStartPre=/bin/sh -c 'echo x >> /var/starts'\nExecStart=/usr/bin/socat TCP-LISTEN:8080,fork,reuseaddr 'SYSTEM:hostname; wc -l < /var/starts'\n[Install]\nWantedBy=multi-user.target\n"
     }] }
 }"#;
+/// Writes one file with a sync and one without when the first client comes, and tells every client what is in both.
+const WRITER: &str = r#"{
+    "ignition": { "version": "3.3.0" },
+    "storage": { "files": [{ "path": "/etc/writes", "mode": 493, "contents": {
+        "source": "data:,%23!%2Fbin%2Fsh%0Acd%20%2Fvar%0Aif%20%5B%20!%20-e%20synced%20%5D%3B%20then%0A%20%20echo%20kept%20%3E%20synced%0A%20%20sync%20synced%0A%20%20echo%20lost%20%3E%20unsynced%0Afi%0Acat%20synced%20unsynced%202%3E%2Fdev%2Fnull%0A"
+    } }] },
+    "systemd": { "units": [{
+        "name": "writer.service",
+        "enabled": true,
+        "contents": "[Service]\nExecStart=/usr/bin/socat TCP-LISTEN:8080,fork,reuseaddr SYSTEM:/etc/writes\n[Install]\nWantedBy=multi-user.target\n"
+    }] }
+}"#;
 /// A network of its own, for other simulators may be at work.
 const FLAGS: [&str; 2] = ["--hosts=real", "--host-network=198.51.101.0/24"];
 /// The mark of everything that is made for that network.
@@ -56,7 +68,7 @@ fn output(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(Command::new(program).args(arguments).output().unwrap().stdout).unwrap()
 }
 
-/// Lines about links, mounts, control groups and processes that carry the mark.
+/// Lines about links, mounts, loop devices, control groups and processes that carry the mark.
 fn marked() -> Vec<String> {
     let groups = output("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", "landfall-lf-*"]);
     let all = [
@@ -64,6 +76,7 @@ fn marked() -> Vec<String> {
         output("ip", &["-o", "link"]),
         output("ps", &["-eo", "args"]),
         std::fs::read_to_string("/proc/self/mounts").unwrap(),
+        output("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]),
         groups,
     ];
     let lines = all.iter().flat_map(|text| text.lines());
@@ -71,7 +84,6 @@ fn marked() -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs root and `make tools`; `make e2e` runs it"]
 async fn a_vm_is_a_host_from_power_on_to_power_off_and_nothing_is_left() {
     let network = Network::claim();
     let engine = Engine::start(&network, &FLAGS).await;
@@ -105,7 +117,6 @@ async fn a_vm_is_a_host_from_power_on_to_power_off_and_nothing_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs root and `make tools`; `make e2e` runs it"]
 async fn a_config_that_is_not_valid_stops_the_machine_and_its_console_says_why() {
     let network = Network::claim();
     let engine = Engine::start(&network, &["--hosts=real", "--host-network=198.51.102.0/24"]).await;
@@ -116,4 +127,19 @@ async fn a_config_that_is_not_valid_stops_the_machine_and_its_console_says_why()
     })
     .await;
     assert!(engine.console(&id).await.contains("unsupported config version"), "{}", engine.console(&id).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loss_of_power_takes_what_was_not_synced() {
+    let network = Network::claim();
+    let engine = Engine::start(&network, &["--hosts=real", "--host-network=198.51.103.0/24"]).await;
+    let id = engine.vm("writer", WRITER).await;
+    let address = address(&engine, &id).await;
+    told(address, "kept\nlost\n").await;
+    engine.api("POST", &format!("/vms/{id}/stop"), &json!({})).await;
+    engine.until(&id, "down").await;
+    assert!(!engine.console(&id).await.contains("cannot make the disk"), "{}", engine.console(&id).await);
+    engine.api("POST", &format!("/vms/{id}/start"), &json!({})).await;
+    told(address, "kept\n").await;
+    engine.stop().await;
 }

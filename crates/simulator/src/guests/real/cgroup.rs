@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 /// How long the kernel may take to end processes that were killed.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the kernel may take to stop processes where they stand.
+const FREEZE_LIMIT: Duration = Duration::from_secs(2);
 
 /// A control group of the second version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +32,26 @@ impl Cgroup {
         fs_err::create_dir_all(&self.0)
     }
 
+    /// Stops every process in it where it stands. Returns when all have stopped, or when that takes too long. Nothing to do if it does not exist.
+    #[expect(clippy::disallowed_methods, reason = "a request to the kernel, not a file")]
+    pub(super) fn freeze(&self) -> io::Result<()> {
+        match fs_err::write(self.0.join("cgroup.freeze"), "1") {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        }
+        let deadline = Instant::now() + FREEZE_LIMIT;
+        while Instant::now() < deadline {
+            let events = fs_err::read_to_string(self.0.join("cgroup.events"))?;
+            if events.lines().any(|line| line == "frozen 1") {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
     /// Ends every process in it at once. Nothing to do if it does not exist.
+    #[expect(clippy::disallowed_methods, reason = "a request to the kernel, not a file")]
     pub(super) fn kill(&self) -> io::Result<()> {
         match fs_err::write(self.0.join("cgroup.kill"), "1") {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

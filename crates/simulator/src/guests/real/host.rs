@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::agent::Report;
+use super::disk::Disk;
 use super::error::RealError;
 use super::site::{Cable, Site};
 use crate::core::guest::{GuestEvent, GuestEvents, GuestMachine};
@@ -42,11 +44,13 @@ pub(super) struct Host {
     /// The platform's ear; gone when the plug was pulled, after which the host has nothing to say any more.
     events: Mutex<Option<GuestEvents>>,
     booted: OnceLock<()>,
+    /// The process that `switch-on` runs in and that becomes systemd-nspawn; 0 before there is one.
+    process: AtomicU32,
 }
 
 impl Host {
     pub(super) fn new(hardware: GuestMachine, cable: Cable, site: Arc<Site>, events: Option<GuestEvents>) -> Self {
-        Self { hardware, cable, site, events: Mutex::new(events), booted: OnceLock::new() }
+        Self { hardware, cable, site, events: Mutex::new(events), booted: OnceLock::new(), process: AtomicU32::new(0) }
     }
 
     /// Whether the operating system has come up.
@@ -69,7 +73,7 @@ impl Host {
     async fn live(&self) -> Result<(), RealError> {
         let cgroup = self.site.cgroup(&self.cable);
         let id = || self.hardware.id.clone();
-        let Some(disk) = self.hardware.disks.iter().find(|disk| disk.bootable) else {
+        let Some(disk) = self.disk() else {
             self.print("no bootable disk");
             return Ok(());
         };
@@ -82,10 +86,11 @@ impl Host {
             cgroup.create().map_err(RealError::file(cgroup.path()))?;
             self.print(&format!("{}: power on", self.hardware.name));
             let console = self.console().map_err(RealError::file(self.site.console(&self.hardware.id)))?;
-            let mut child = self.site.switch_on(&self.hardware, &disk.id, &self.cable, console)?;
+            let mut child = self.site.switch_on(&self.hardware, &disk, &self.cable, console)?;
+            self.process.store(child.id().unwrap_or_default(), Ordering::Relaxed);
             let ended = tokio::select! {
                 status = child.wait() => status,
-                never = self.listen(&disk.id) => match never {},
+                never = self.listen(&disk) => match never {},
             };
             match ended.as_ref().map(ExitStatus::code) {
                 Ok(Some(REBOOT)) => self.report(GuestEvent::Rebooting { id: id() }),
@@ -105,8 +110,8 @@ impl Host {
     }
 
     /// Passes on what the agent says, for as long as it is polled.
-    async fn listen(&self, disk: &str) -> std::convert::Infallible {
-        let directory = self.site.agent(disk);
+    async fn listen(&self, disk: &Disk) -> std::convert::Infallible {
+        let directory = disk.agent();
         let mut ticks = tokio::time::interval(AGENT_INTERVAL);
         let mut last = None;
         loop {
@@ -136,12 +141,31 @@ impl Host {
         }
     }
 
-    /// Pulls the plug.
+    /// Pulls the plug: the disk forgets what was not synced, and every process ends.
     pub(super) fn cut(&self) {
         drop(self.events().take());
-        if let Err(error) = self.site.cgroup(&self.cable).kill() {
-            self.print(&format!("cannot pull the plug: {error}"));
+        self.print("the plug is pulled");
+        let cgroup = self.site.cgroup(&self.cable);
+        // Processes must not see their disk fail before they end: they would tell others, as no machine without power does.
+        let lost = cgroup.freeze().and_then(|()| self.lose_power());
+        for (result, what) in [(lost, "make the disk forget what was not synced"), (cgroup.kill(), "pull the plug")] {
+            if let Err(error) = result {
+                self.print(&format!("cannot {what}: {error}"));
+            }
         }
+    }
+
+    fn lose_power(&self) -> io::Result<()> {
+        match (self.process.load(Ordering::Relaxed), self.disk()) {
+            (0, _) | (_, None) => Ok(()),
+            (process, Some(disk)) => disk.lose_power(process),
+        }
+    }
+
+    /// The disk that the host boots from.
+    fn disk(&self) -> Option<Disk> {
+        let disk = self.hardware.disks.iter().find(|disk| disk.bootable)?;
+        Some(self.site.disk(&disk.id))
     }
 
     fn report(&self, event: GuestEvent) {

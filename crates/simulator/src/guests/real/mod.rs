@@ -14,6 +14,7 @@
 mod admin;
 mod agent;
 mod cgroup;
+mod disk;
 mod error;
 mod host;
 mod mirror;

@@ -6,12 +6,15 @@ use super::cgroup::Cgroup;
 use super::error::RealError;
 
 /// Programs, and the Debian packages that have them.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("systemd-nspawn", "systemd-container"),
     ("ip", "iproute2"),
     ("unshare", "util-linux"),
     ("nsenter", "util-linux"),
     ("mount", "mount"),
+    ("losetup", "mount"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("xfs_io", "xfsprogs"),
     ("bash", "bash"),
 ];
 
@@ -36,6 +39,12 @@ pub(super) fn check(tools: &Path) -> Result<Cgroup, RealError> {
             missing.push(format!("namespaces: the kernel has no {file}"));
         }
     }
+    if !Path::new("/dev/loop-control").exists() {
+        missing.push("loop devices for the disks: the kernel has no /dev/loop-control ('modprobe loop')".to_owned());
+    }
+    if !is_supported(&std::fs::read_to_string("/proc/filesystems").unwrap_or_default(), "xfs") {
+        missing.push("the file system of the disks: the kernel has no xfs ('modprobe xfs')".to_owned());
+    }
     let absent: Vec<_> = TOOLS.into_iter().filter(|tool| !tools.join(tool).exists()).collect();
     if !absent.is_empty() {
         missing.push(format!("{} in {}: 'make tools' builds it", absent.join(", "), tools.display()));
@@ -51,9 +60,20 @@ pub(super) fn check(tools: &Path) -> Result<Cgroup, RealError> {
     }
 }
 
+/// Returns true if the kernel has a file system, according to `/proc/filesystems`.
+fn is_supported(filesystems: &str, name: &str) -> bool {
+    filesystems.lines().any(|line| line.split_whitespace().last() == Some(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_system_is_supported_if_the_kernel_lists_it() {
+        assert!(is_supported("nodev\toverlay\n\text4\n\txfs\n", "xfs"));
+        assert!(!is_supported("nodev\toverlay\n\text4\n", "xfs"));
+    }
 
     #[test]
     fn what_is_missing_is_named_with_its_remedy() {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use ipnet::Ipv4Net;
 
 use super::cgroup::Cgroup;
+use super::disk::Disk;
 use super::error::RealError;
 use super::operating_system::{self, write_file};
 use super::options::RealOptions;
@@ -112,9 +113,9 @@ impl Site {
         self.cgroup.child(&cable.name)
     }
 
-    /// Where the agent of a host reports.
-    pub(super) fn agent(&self, disk: &str) -> PathBuf {
-        self.disk(disk).join("agent")
+    /// The disk with this id.
+    pub(super) fn disk(&self, id: &str) -> Disk {
+        Disk::new(self.directory.join("disks").join(id))
     }
 
     /// The file with everything that a machine printed.
@@ -126,12 +127,12 @@ impl Site {
     pub(super) fn switch_on(
         &self,
         machine: &GuestMachine,
-        disk: &str,
+        disk: &Disk,
         cable: &Cable,
         console: File,
     ) -> Result<tokio::process::Child, RealError> {
-        let disk = self.disk(disk);
-        fs_err::create_dir_all(&disk).map_err(RealError::file(&disk))?;
+        let disk = disk.directory();
+        fs_err::create_dir_all(disk).map_err(RealError::file(disk))?;
         let user_data = match &machine.user_data {
             Some(data) if !data.content.trim().is_empty() => {
                 let path = disk.join("user-data");
@@ -166,10 +167,6 @@ impl Site {
             .process_group(0)
             .spawn()
             .map_err(|source| RealError::Run { program: "unshare".to_owned(), source })
-    }
-
-    fn disk(&self, id: &str) -> PathBuf {
-        self.directory.join("disks").join(id)
     }
 
     fn layer(&self) -> PathBuf {

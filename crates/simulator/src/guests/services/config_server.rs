@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use landfall_node::config_server::{Admission, ConfigServer, Configs, Tls, Tokens, serve};
+use landfall_node::config_server::{Admission, ConfigServer, Configs, Tls, Tokens, Unreadable, serve};
 
 use super::{Host, listen};
 use crate::guests::facts::Served;
@@ -51,11 +51,11 @@ struct Known {
 }
 
 impl Admission for Known {
-    fn admits(&self, role: &str, token: &str) -> bool {
+    fn admits(&self, role: &str, token: &str) -> Result<bool, Unreadable> {
         self.tokens.admits(role, token)
     }
 
-    fn admits_any(&self, token: &str) -> bool {
+    fn admits_any(&self, token: &str) -> Result<bool, Unreadable> {
         self.tokens.admits_any(token)
     }
 
@@ -72,8 +72,8 @@ struct OnDisk {
 }
 
 impl Configs for OnDisk {
-    fn config(&self, role: &str) -> Option<Bytes> {
-        let known = self.served.roles.iter().find(|known| known.name == role)?;
-        self.system.file(&known.config).map(Bytes::from)
+    fn config(&self, role: &str) -> Result<Option<Bytes>, Unreadable> {
+        let known = self.served.roles.iter().find(|known| known.name == role);
+        Ok(known.and_then(|known| self.system.file(&known.config)).map(Bytes::from))
     }
 }

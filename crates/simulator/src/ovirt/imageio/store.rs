@@ -313,6 +313,7 @@ impl Replacement {
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a simulated disk, as durable as the simulator")]
     fn put_in_place(&self, target: &Path) -> Result<(), ImageError> {
         fs::rename(&self.path, target).map_err(failed("rename", &self.path))
     }

@@ -115,6 +115,7 @@ fn insert_medium(state: &mut State, host: usize, vios: &str, name: &str, image: 
     }
     if let Some(directory) = &state.media_directory {
         // A copy that cannot be kept is missed by whoever looks for it.
+        #[expect(clippy::disallowed_methods, reason = "a copy for people who look at it")]
         let _kept = std::fs::create_dir_all(directory)
             .and_then(|()| std::fs::write(directory.join(name.replace('/', "_")), image));
     }

@@ -13,6 +13,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -154,6 +155,25 @@ async fn what_is_fetched_is_verified() {
             "{body}: {resolved:?}"
         );
     }
+}
+
+/// A pointer that pins a digest, as the bootstrap machine of a platform with little room for user data has it.
+#[tokio::test]
+async fn what_a_pointer_pins_is_verified_when_it_is_fetched() {
+    let server = server(&[(200, CHILD)]).await;
+    let pinned = |contents: &str| {
+        let hash = format!("sha256-{:x}", Sha256::digest(contents));
+        let ca = server.ca.replace('\n', "%0A");
+        let config = json!({ "ignition": {
+            "version": "3.3.0",
+            "config": { "replace": { "source": server.url, "verification": { "hash": hash } } },
+            "security": { "tls": { "certificateAuthorities": [{ "source": format!("data:,{ca}") }] } },
+        } });
+        config.to_string()
+    };
+    assert_eq!(resolve(&pinned(CHILD)).await.0.unwrap().len(), 1);
+    let renewed = resolve(&pinned("what was there before")).await.0;
+    assert!(matches!(&renewed, Err(IgnitionError::Digest { url, .. }) if *url == server.url), "{renewed:?}");
 }
 
 #[tokio::test]
