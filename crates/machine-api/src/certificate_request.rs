@@ -1,14 +1,12 @@
 //! What kubelets ask of a cluster's authority, as far as a request alone tells. Whether it is for a machine of the cluster is the
 //! matter of whoever knows the machines.
 
+mod contents;
+mod der;
+
 use std::net::IpAddr;
 
-use x509_parser::{
-    certification_request::X509CertificationRequest,
-    extensions::{GeneralName, ParsedExtension},
-    pem::parse_x509_pem,
-    prelude::FromDer as _,
-};
+use contents::Contents;
 
 /// The signer of kubelets' client certificates.
 pub const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
@@ -70,8 +68,9 @@ impl CertificateRequest<'_> {
         if !Self::is_of_kubelets(self.signer) {
             return Err(format!("signer {} is not that of kubelets", self.signer));
         }
-        let asked = Asked::read(self.pem).ok_or("the request in it cannot be read")?;
-        let Some(node) = asked.node() else { return Err(format!("{} is no node", asked.common_name)) };
+        let asked =
+            Contents::read(self.pem).ok_or("the request in it cannot be read, or has more than kubelets ask for")?;
+        let Some(node) = node_of(&asked.common_name) else { return Err(format!("{} is no node", asked.common_name)) };
         if asked.organizations != [NODES] {
             return Err(format!("the organisations are {:?} and not {NODES} alone", asked.organizations));
         }
@@ -79,10 +78,10 @@ impl CertificateRequest<'_> {
         Ok(KubeletRequest { node: node.to_owned(), wish })
     }
 
-    fn client(&self, asked: &Asked, node: &str) -> Result<Wish, String> {
+    fn client(&self, asked: &Contents, node: &str) -> Result<Wish, String> {
         let newcomer = self.user.starts_with("system:bootstrap:") && self.groups.contains(&BOOTSTRAPPERS);
         match () {
-            () if !self.is_for("client auth", "server auth") => Err("it is not for clients only".to_owned()),
+            () if !self.is_for("client auth") => Err("it is not for clients only".to_owned()),
             () if !asked.names.is_empty() || !asked.addresses.is_empty() => {
                 Err("a client certificate has no names or addresses".to_owned())
             }
@@ -92,22 +91,25 @@ impl CertificateRequest<'_> {
         }
     }
 
-    fn serving(&self, asked: &Asked, node: &str) -> Result<Wish, String> {
+    fn serving(&self, asked: &Contents, node: &str) -> Result<Wish, String> {
         match () {
             () if !self.is_from(asked) => Err(format!("{} may not ask for a serving certificate of {node}", self.user)),
-            () if !self.is_for("server auth", "client auth") => Err("it is not for servers only".to_owned()),
+            () if !self.is_for("server auth") => Err("it is not for servers only".to_owned()),
             () if asked.names.is_empty() && asked.addresses.is_empty() => Err("it names nothing to serve".to_owned()),
             () => Ok(Wish::Serving { names: asked.names.clone(), addresses: asked.addresses.clone() }),
         }
     }
 
     /// Whether the node that it speaks of asks itself.
-    fn is_from(&self, asked: &Asked) -> bool {
+    fn is_from(&self, asked: &Contents) -> bool {
         self.user == asked.common_name && self.groups.contains(&NODES)
     }
 
-    fn is_for(&self, usage: &str, never: &str) -> bool {
-        self.usages.contains(&usage) && !self.usages.contains(&never)
+    /// Returns true if the certificate is for this alone, in the way of kubelets.
+    fn is_for(&self, purpose: &str) -> bool {
+        let asked = |usage: &str| self.usages.iter().filter(|asked| **asked == usage).count();
+        let (signature, encipherment) = (asked("digital signature"), asked("key encipherment"));
+        asked(purpose) == 1 && signature == 1 && encipherment <= 1 && self.usages.len() == 2 + encipherment
     }
 }
 
@@ -124,60 +126,11 @@ impl Wish {
 
 /// The name of the node that a request in PEM form speaks of.
 pub fn requested_node(pem: &[u8]) -> Option<String> {
-    Asked::read(pem)?.node().map(str::to_owned)
+    node_of(&Contents::read(pem)?.common_name).map(str::to_owned)
 }
 
-/// What is in a request.
-#[derive(Debug, Default)]
-struct Asked {
-    common_name: String,
-    organizations: Vec<String>,
-    names: Vec<String>,
-    addresses: Vec<IpAddr>,
-}
-
-impl Asked {
-    /// Reads a request in PEM form; none if it is not one, or asks for things that kubelets never ask for. That it was signed with its own key
-    /// is checked by who signs it.
-    fn read(pem: &[u8]) -> Option<Self> {
-        let (_, pem) = parse_x509_pem(pem).ok()?;
-        let (_, request) = X509CertificationRequest::from_der(&pem.contents).ok()?;
-        let subject = &request.certification_request_info.subject;
-        let mut common_names = subject.iter_common_name();
-        let mut asked = Self {
-            common_name: common_names.next()?.as_str().ok()?.to_owned(),
-            organizations: subject
-                .iter_organization()
-                .map(|organization| organization.as_str().map(str::to_owned))
-                .collect::<Result<_, _>>()
-                .ok()?,
-            ..Self::default()
-        };
-        // Whoever reads the certificate may take another of them than was judged here.
-        if common_names.next().is_some() {
-            return None;
-        }
-        for extension in request.requested_extensions().into_iter().flatten() {
-            let ParsedExtension::SubjectAlternativeName(alternatives) = extension else { continue };
-            for name in &alternatives.general_names {
-                match name {
-                    GeneralName::DNSName(name) => asked.names.push((*name).to_owned()),
-                    GeneralName::IPAddress(bytes) => asked.addresses.push(address(bytes)?),
-                    // Kubelets ask for nothing else.
-                    _ => return None,
-                }
-            }
-        }
-        Some(asked)
-    }
-
-    fn node(&self) -> Option<&str> {
-        self.common_name.strip_prefix(NODE_PREFIX).filter(|name| !name.is_empty())
-    }
-}
-
-fn address(bytes: &[u8]) -> Option<IpAddr> {
-    <[u8; 4]>::try_from(bytes).map(IpAddr::from).or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
+fn node_of(common_name: &str) -> Option<&str> {
+    common_name.strip_prefix(NODE_PREFIX).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

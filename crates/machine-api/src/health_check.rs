@@ -15,10 +15,12 @@ pub struct HealthCheckSpec {
     /// A node in any of these conditions for this long is unhealthy.
     #[schemars(length(min = 1), extend("x-kubernetes-list-type" = "atomic"))]
     pub unhealthy_conditions: Vec<UnhealthyCondition>,
-    /// How many of the machines, as a number or a percentage, may be unhealthy before nothing more is replaced.
-    #[serde(default = "all")]
+    /// How many of the machines, as a number or a percentage, may be unhealthy before nothing more is replaced. Without it 40 %, but
+    /// one machine at least; then machines are also replaced a tenth at a time, and none while most nodes of the cluster do not
+    /// answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "number_or_percentage")]
-    pub max_unhealthy: Value,
+    pub max_unhealthy: Option<Value>,
     /// How long a machine may take until its node is there. 0 means for ever.
     #[serde(default = "ten_minutes")]
     #[schemars(regex(pattern = r"^0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"), extend("default" = "10m"))]
@@ -75,12 +77,21 @@ pub struct HealthCheckStatus {
     pub conditions: Vec<Condition>,
 }
 
+/// How many percent of the machines may be unhealthy, where a check does not say. The existing controller takes 100 % here. But it
+/// replaces machines by deleting objects, one drain after the other, and what this project does about an unhealthy machine is to
+/// switch it off at once: when the API server's address fails, no kubelet reports any more, and all machines would be switched off
+/// that still serve their applications.
+const USUAL_PERCENT: usize = 40;
+/// One of so many machines is replaced at a time, where a check does not say how many may be unhealthy.
+const USUAL_PART: usize = 10;
+
 impl HealthCheckSpec {
-    /// How many of so many machines may be unhealthy before nothing more is replaced.
+    /// Returns how many of so many machines may be unhealthy before nothing more is replaced.
     pub fn tolerated(&self, machines: usize) -> usize {
         let text = match &self.max_unhealthy {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+            None => return (machines * USUAL_PERCENT / 100).max(1),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
         };
         match text.strip_suffix('%').map(str::parse::<usize>) {
             // Rounded down, as the existing controller does.
@@ -88,10 +99,11 @@ impl HealthCheckSpec {
             _ => text.parse().unwrap_or(0),
         }
     }
-}
 
-fn all() -> Value {
-    "100%".into()
+    /// Returns how many of so many machines may be replaced at the same time.
+    pub fn at_once(&self, machines: usize) -> usize {
+        if self.max_unhealthy.is_some() { machines } else { machines.div_ceil(USUAL_PART).max(1) }
+    }
 }
 
 fn ten_minutes() -> String {
@@ -103,7 +115,6 @@ fn number_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         "x-kubernetes-int-or-string": true,
         "anyOf": [{ "type": "integer" }, { "type": "string" }],
         "pattern": "^((100|[0-9]{1,2})%|[0-9]+)$",
-        "default": "100%",
     })
 }
 
@@ -121,8 +132,19 @@ mod tests {
             (Value::from(3), 9, 3),
             (Value::from("many"), 9, 0),
         ] {
-            let spec = HealthCheckSpec { max_unhealthy: given, ..HealthCheckSpec::default() };
+            let spec = HealthCheckSpec { max_unhealthy: Some(given), ..HealthCheckSpec::default() };
             assert_eq!(spec.tolerated(machines), tolerated);
+            assert_eq!(spec.at_once(machines), machines);
         }
+    }
+
+    #[test]
+    fn a_check_that_says_nothing_is_careful() {
+        let spec: HealthCheckSpec =
+            serde_json::from_value(serde_json::json!({ "selector": {}, "unhealthyConditions": [] })).unwrap();
+        for (machines, tolerated, at_once) in [(1, 1, 1), (3, 1, 1), (10, 4, 1), (50, 20, 5)] {
+            assert_eq!((spec.tolerated(machines), spec.at_once(machines)), (tolerated, at_once), "{machines}");
+        }
+        assert!(spec.tolerated(3) < 3, "an outage of the API must not switch off all workers");
     }
 }

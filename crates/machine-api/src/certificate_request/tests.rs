@@ -74,6 +74,14 @@ fn what_is_no_plain_request_of_a_node_is_refused() {
     }
     let both = ["client auth", "server auth"];
     assert!(read(CLIENT_SIGNER, token, BOOTSTRAPPERS, &both, &plain()).unwrap_err().contains("not for clients only"));
+    for usages in
+        [&["client auth"][..], &["digital signature", "client auth", "cert sign"], &["client auth", "client auth"]]
+    {
+        let refused = read(CLIENT_SIGNER, token, BOOTSTRAPPERS, usages, &plain()).unwrap_err();
+        assert!(refused.contains("not for clients only"), "{usages:?}: {refused}");
+    }
+    let encipherment = ["key encipherment", "digital signature", "client auth"];
+    assert_eq!(read(CLIENT_SIGNER, token, BOOTSTRAPPERS, &encipherment, &plain()), Ok(Wish::First));
     let elsewhere = read("example.com/mine", token, BOOTSTRAPPERS, &["client auth"], &plain());
     assert!(elsewhere.unwrap_err().contains("is not that of kubelets"));
 }
@@ -92,4 +100,55 @@ fn a_node_serves_what_is_its_own() {
     let usages = ["server auth", "client auth"];
     let both = read(SERVING_SIGNER, OWN, NODES, &usages, &pem(&[OWN], &[NODES], &[NODE], &[]));
     assert!(both.unwrap_err().contains("not for servers only"));
+}
+
+#[test]
+fn text_around_a_request_and_other_forms_of_it_are_refused() {
+    let good = String::from_utf8(plain()).unwrap();
+    assert!(requested_node(good.as_bytes()).is_some());
+    for bad in [
+        format!("{good}\n"),
+        format!("hello\n{good}"),
+        good.repeat(2),
+        good.replace('\n', "\r\n"),
+        good.replace("CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"),
+        good.replacen("REQUEST-----\n", "REQUEST-----\nA: B\n\n", 1),
+        good.replacen('M', " M", 1),
+    ] {
+        assert_eq!(requested_node(bad.as_bytes()), None, "{bad}");
+    }
+}
+
+#[test]
+fn names_that_readers_take_differently_are_refused() {
+    for (names, addresses) in [
+        (vec!["*.example.com"], vec![]),
+        (vec![NODE, "under_score"], vec![]),
+        (vec![NODE], vec!["::ffff:198.51.100.31"]),
+        (vec!["-a"], vec![]),
+    ] {
+        let pem = pem(&[OWN], &[NODES], &names, &addresses);
+        assert!(serving(OWN, &pem).unwrap_err().contains("cannot be read"), "{names:?} {addresses:?}");
+    }
+    let mut params = CertificateParams::new(vec![NODE.to_owned()]).unwrap();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, OWN);
+    params.distinguished_name.push(DnType::OrganizationName, NODES);
+    let write = |params: &CertificateParams| {
+        params.serialize_request(&KeyPair::generate().unwrap()).unwrap().pem().unwrap().into_bytes()
+    };
+    assert!(serving(OWN, &write(&params)).is_ok());
+    for change in [
+        |params: &mut CertificateParams| params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained),
+        |params: &mut CertificateParams| params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign],
+        |params: &mut CertificateParams| {
+            params.subject_alt_names.push(SanType::Rfc822Name("a@b.c".try_into().unwrap()));
+        },
+        |params: &mut CertificateParams| params.subject_alt_names.push(SanType::URI("https://b.c".try_into().unwrap())),
+        |params: &mut CertificateParams| params.distinguished_name.push(DnType::OrganizationalUnitName, "unit"),
+    ] {
+        let mut other = params.clone();
+        change(&mut other);
+        assert!(serving(OWN, &write(&other)).unwrap_err().contains("cannot be read"), "{other:?}");
+    }
 }

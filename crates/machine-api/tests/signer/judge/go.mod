@@ -1,0 +1,3 @@
+module landfall.example/judge
+
+go 1.22
