@@ -3,6 +3,7 @@
 //! The controllers are a process of their own, so that their memory and processor time can be told from the simulator's.
 //! `FLEET_SIZES` chooses the numbers of machines.
 
+#![allow(clippy::disallowed_methods, reason = "measurements write what need not survive")]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

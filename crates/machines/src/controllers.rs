@@ -257,6 +257,7 @@ async fn look_around(world: &Arc<World>) {
         ticks.tick().await;
         let phases = world.machines.all();
         world.metrics.phases(phases.iter().map(|machine| machine.phase().map_or("Pending", |phase| phase.name())));
+        world.metrics.refused(&world.refusals.counts());
         for platform in world.platforms.all() {
             let (was_reachable, was_listed) = (platform.is_reachable(), platform.is_listed());
             match platform.list(&world.metrics).await {

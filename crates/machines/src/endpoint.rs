@@ -44,7 +44,7 @@ fn healthy(world: &World, platform: &Platform, machines: &[Arc<Machine>]) -> Vec
     let is_ready = |machine: &&Arc<Machine>| {
         !machine.is_deleting() && machine.node_name().is_some_and(|name| world.nodes.is_ready(name))
     };
-    let instance = |machine: &Arc<Machine>| match platform.sight(machine.name()) {
+    let instance = |machine: &Arc<Machine>| match platform.sight(machine) {
         Sight::There(instance) => Some(Instance::clone(&instance)),
         Sight::Absent | Sight::Unknown => None,
     };

@@ -27,6 +27,7 @@ impl Election {
 
     /// Waits until this process leads.
     pub(crate) async fn lead(&mut self) {
+        // waits: a process that does not lead stands by for as long as it runs
         loop {
             match self.attempt().await {
                 Ok(true) => return,

@@ -23,6 +23,12 @@ pub struct Metrics {
     reachable: Gauge,
     leads: Gauge,
     requests: Family<Judged, Counter>,
+    refused: Family<Refused, Gauge<i64, AtomicI64>>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Refused {
+    reason: String,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -61,6 +67,11 @@ impl Default for Metrics {
         registry.register("reconciliations", "Objects that were looked at", looks.clone());
         registry.register("platform_operations", "Machine verbs on the platform", platform_calls.clone());
         registry.register("machines", "Machines by phase", machines.clone());
+        let refused: Family<Refused, Gauge<i64, AtomicI64>> = Family::default();
+        {
+            let _known = refused.get_or_create(&Refused { reason: "OutOfCapacity".to_owned() });
+        }
+        registry.register("machines_refused", "Machines that wait because of a refusal", refused.clone());
         registry.register("fleet_listings", "Listings of the fleet", listings.clone());
         registry.register("fleet_instances", "Instances that the last listing found", fleet.clone());
         registry.register("platform_reachable", "Whether the last listing succeeded", reachable.clone());
@@ -76,6 +87,7 @@ impl Default for Metrics {
             reachable,
             leads,
             requests,
+            refused,
         }
     }
 }
@@ -106,6 +118,15 @@ impl Metrics {
         }
         for (phase, count) in counts {
             self.machines.get_or_create(&PhaseLabel { phase: phase.to_owned() }).set(count);
+        }
+    }
+
+    pub(crate) fn refused(&self, counts: &std::collections::BTreeMap<&'static str, i64>) {
+        // Reasons that have gone are not to stay at what they were.
+        self.refused.clear();
+        let out_of_capacity = std::iter::once(("OutOfCapacity", 0));
+        for (reason, count) in out_of_capacity.chain(counts.iter().map(|(reason, count)| (*reason, *count))) {
+            self.refused.get_or_create(&Refused { reason: reason.to_owned() }).set(count);
         }
     }
 

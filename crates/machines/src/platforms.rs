@@ -11,11 +11,13 @@ use std::{
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
 use landfall_machine_api::provider::Shared;
-use landfall_platform::{Connection, ErrorClass, Listing, Machine as Instance, MachineProvider, StepError};
+use landfall_platform::{
+    Connection, ErrorClass, Listing, Machine as Instance, MachineProvider, MachineRef, StepError, same_provider_id,
+};
 use secrecy::SecretString;
 use tokio::time::Instant;
 
-use crate::{Error, Metrics, Options};
+use crate::{Error, Machine, Metrics, Options, machine::Gate};
 
 /// All platforms that machines refer to: one for each Secret with credentials.
 pub(crate) struct Platforms {
@@ -34,6 +36,8 @@ pub(crate) struct Platform {
     checked: Mutex<Instant>,
     fleet: RwLock<Option<Fleet>>,
     reachable: AtomicBool,
+    /// Lets creations through.
+    pub(crate) gate: Gate,
 }
 
 /// What a listing said.
@@ -94,6 +98,7 @@ impl Platforms {
             checked: Mutex::new(Instant::now()),
             fleet: RwLock::default(),
             reachable: AtomicBool::new(true),
+            gate: Gate::new(self.options.pace.retry, self.options.pace.longest_retry),
         });
         let mut known = self.known.lock().expect("nobody panics while holding it");
         // Another may have connected meanwhile; all must look at the same fleet.
@@ -146,10 +151,12 @@ impl Platform {
         self.fleet.read().expect("nobody panics while holding it").as_ref().is_some_and(|fleet| fleet.listed)
     }
 
-    /// What is known of an instance.
-    pub(crate) fn sight(&self, name: &str) -> Sight {
+    /// What is known of the instance of a machine: the one with its provider id, or with its name as long as it has no id.
+    pub(crate) fn sight(&self, machine: &Machine) -> Sight {
         let fleet = self.fleet.read().expect("nobody panics while holding it");
-        fleet.as_ref().map_or(Sight::Unknown, |fleet| fleet.sight(name))
+        let is_it =
+            |instance: &Instance, id: &str| same_provider_id(self.provider.schemes(), &instance.provider_id, id);
+        fleet.as_ref().map_or(Sight::Unknown, |fleet| fleet.sight(machine.name(), machine.provider_id(), is_it))
     }
 
     /// Takes note of an instance that an operation has just made or looked at.
@@ -160,12 +167,21 @@ impl Platform {
         fleet.instances.insert(instance.name.clone(), Arc::new(instance));
     }
 
-    /// Takes note that an instance is gone.
-    pub(crate) fn forget(&self, name: &str) {
+    /// Takes note that an instance is gone, under whichever name it was known.
+    pub(crate) fn forget(&self, machine: MachineRef<'_>) {
         let mut fleet = self.fleet.write().expect("nobody panics while holding it");
         let fleet = fleet.get_or_insert_with(Fleet::new);
-        fleet.touched.insert(name.to_owned(), Instant::now());
-        fleet.instances.remove(name);
+        let now = Instant::now();
+        fleet.touched.insert(machine.name.to_owned(), now);
+        let gone = |name: &String, instance: &Instance| name == machine.name || machine.is(&instance.id, name);
+        let touched = &mut fleet.touched;
+        fleet.instances.retain(|name, instance| {
+            let is_gone = gone(name, instance);
+            if is_gone {
+                touched.insert(name.clone(), now);
+            }
+            !is_gone
+        });
     }
 
     /// Lists the fleet: one call per page. Returns the names of instances that are new, other than before, or gone, and those of
@@ -198,8 +214,11 @@ impl Fleet {
         Self { listed: false, instances: HashMap::new(), touched: HashMap::new() }
     }
 
-    fn sight(&self, name: &str) -> Sight {
-        match self.instances.get(name) {
+    fn sight(&self, name: &str, id: Option<&str>, is_it: impl Fn(&Instance, &str) -> bool) -> Sight {
+        let named = self.instances.get(name).filter(|instance| id.is_none_or(|id| is_it(instance, id)));
+        // One that was renamed is known by its id, and another that got its name is not the same.
+        let renamed = || id.and_then(|id| self.instances.values().find(|instance| is_it(instance, id)));
+        match named.or_else(renamed) {
             Some(instance) => Sight::There(Arc::clone(instance)),
             // What an operation has removed since is not there; the object says so itself.
             None if !self.listed || self.touched.contains_key(name) => Sight::Unknown,
@@ -254,19 +273,37 @@ mod tests {
         Listing { machines: names.iter().map(|name| instance(name)).collect(), silent }
     }
 
+    fn see(fleet: &Fleet, name: &str, id: Option<&str>) -> Sight {
+        fleet.sight(name, id, |instance, id| instance.provider_id == id)
+    }
+
+    #[test]
+    fn an_instance_is_known_by_its_id_once_that_is_known() {
+        let mut renamed = instance("other");
+        renamed.provider_id = "sim://a".to_owned();
+        let mut stranger = instance("a");
+        stranger.provider_id = "sim://9".to_owned();
+        let listing = Listing { machines: vec![renamed, stranger], silent: Vec::new() };
+        let (fleet, _) = Fleet::new().after(listing, Instant::now());
+        let Sight::There(found) = see(&fleet, "a", Some("sim://a")) else { panic!("it was renamed and is not gone") };
+        assert_eq!(found.name, "other");
+        assert!(matches!(see(&fleet, "b", Some("sim://b")), Sight::Absent));
+        assert!(matches!(see(&fleet, "a", None), Sight::There(_)));
+    }
+
     #[test]
     fn what_a_silent_server_may_have_is_unknown_and_not_gone() {
         let now = Instant::now();
         let (fleet, changed) = Fleet::new().after(listing(&["a"], &["power-b"]), now);
         assert_eq!(changed, ["a"]);
-        assert!(matches!(fleet.sight("a"), Sight::There(_)));
-        assert!(matches!(fleet.sight("b"), Sight::Unknown), "it may be on the silent server");
+        assert!(matches!(see(&fleet, "a", None), Sight::There(_)));
+        assert!(matches!(see(&fleet, "b", None), Sight::Unknown), "it may be on the silent server");
         let (fleet, changed) = fleet.after(listing(&["a", "b"], &[]), now);
         assert_eq!(changed, ["b"]);
-        assert!(matches!(fleet.sight("b"), Sight::There(_)));
+        assert!(matches!(see(&fleet, "b", None), Sight::There(_)));
         let (fleet, _) = fleet.after(listing(&["a"], &["power-b"]), now);
-        assert!(matches!(fleet.sight("b"), Sight::Unknown));
+        assert!(matches!(see(&fleet, "b", None), Sight::Unknown));
         let (fleet, _) = fleet.after(listing(&["a"], &[]), now);
-        assert!(matches!(fleet.sight("b"), Sight::Absent), "all have answered");
+        assert!(matches!(see(&fleet, "b", None), Sight::Absent), "all have answered");
     }
 }

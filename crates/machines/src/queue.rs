@@ -29,7 +29,8 @@ struct Inner {
     order: BTreeSet<(Instant, String)>,
     due: HashMap<String, Instant>,
     busy: HashSet<String>,
-    failures: HashMap<String, u32>,
+    /// How often in a row each failed, and how it did last.
+    failures: HashMap<String, (u32, String)>,
 }
 
 impl Queue {
@@ -111,18 +112,17 @@ impl Queue {
                 // What was known was old; the newer object may be here already.
                 Err(error) if error.is_conflict() => Some(self.first_pause.min(Duration::from_millis(100))),
                 Err(error) => {
-                    let failures = inner.failures.entry(name.to_owned()).or_default();
+                    let (failures, last) = inner.failures.entry(name.to_owned()).or_default();
                     *failures += 1;
                     let pause = pause(self.first_pause, self.longest_pause, *failures);
-                    let (controller, failures) = (self.controller, *failures);
-                    tracing::warn!(
-                        controller,
-                        name,
-                        failures,
-                        pause_ms = pause.as_millis(),
-                        error = error_chain(&error),
-                        "failed; will try again"
-                    );
+                    let (controller, failures, error) = (self.controller, *failures, error_chain(&error));
+                    let pause_ms = pause.as_millis();
+                    if *last == error {
+                        tracing::debug!(controller, name, failures, pause_ms, error, "failed again; will try again");
+                    } else {
+                        tracing::warn!(controller, name, failures, pause_ms, error, "failed; will try again");
+                        *last = error;
+                    }
                     Some(pause)
                 }
             }

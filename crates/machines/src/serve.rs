@@ -36,6 +36,7 @@ pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 
 /// Serves `/healthz`, `/readyz` and `/metrics`, for as long as the future is polled.
 pub(crate) async fn serve(listener: TcpListener, vitals: Vitals) {
+    // waits: a server, which serves for as long as its future is polled
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;

@@ -7,8 +7,14 @@ use landfall_platform::MachineProvider;
 use tokio::time::Instant;
 
 use crate::{
-    Machine, MachineHealthCheck, MachineSet, Metrics, Options, cache::Cache, events::Events, machine::Operations,
-    nodes::Nodes, platforms::Platforms, queue::Queue, set::Expectations,
+    Machine, MachineHealthCheck, MachineSet, Metrics, Options,
+    cache::Cache,
+    events::Events,
+    machine::{Operations, Refusals},
+    nodes::Nodes,
+    platforms::Platforms,
+    queue::Queue,
+    set::Expectations,
 };
 
 /// What all controllers share: what is known, what is to be looked at, and the ways to act.
@@ -23,6 +29,7 @@ pub(crate) struct World {
     pub(crate) nodes: Nodes,
     pub(crate) platforms: Platforms,
     pub(crate) operations: Operations,
+    pub(crate) refusals: Refusals,
     pub(crate) expectations: Expectations,
     pub(crate) events: Events,
     pub(crate) metrics: Metrics,
@@ -45,6 +52,7 @@ impl World {
             events: Events::new(client.clone()),
             platforms: Platforms::new(client.clone(), providers, &options),
             operations: Operations::new(pace.operations),
+            refusals: Refusals::new(pace.retry, pace.longest_retry),
             expectations: Expectations::default(),
             begun: Instant::now(),
             client,
@@ -59,6 +67,13 @@ impl World {
             check_queue: queue("machinehealthcheck"),
             request_queue: queue("certificate-request"),
         })
+    }
+
+    /// Has all machines looked at.
+    pub(crate) fn wake_machines(&self) {
+        for name in self.machines.names() {
+            self.machine_queue.add(&name);
+        }
     }
 
     /// The machine objects of a kind.

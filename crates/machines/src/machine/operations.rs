@@ -1,13 +1,16 @@
 //! Operations on the platform: long, at most one for each machine, a limited number at a time.
 
 use std::{
+    any::Any,
     collections::HashMap,
     future::Future,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use landfall_platform::{Machine as Instance, StepError};
+use futures::FutureExt as _;
+use landfall_platform::{ErrorClass, Machine as Instance, StepError};
 use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -122,7 +125,8 @@ impl Operations {
         let task = tokio::spawn(async move {
             let Ok(_permit) = permits.acquire().await else { return };
             result.lock().expect("nobody panics while holding it").begun = true;
-            let outcome = operation.await.map_err(Arc::new);
+            let outcome = AssertUnwindSafe(operation).catch_unwind().await;
+            let outcome = outcome.unwrap_or_else(|panic| Err(broken(&*panic))).map_err(Arc::new);
             result.lock().expect("nobody panics while holding it").ended = Some((Instant::now(), outcome));
             ended();
         });
@@ -157,5 +161,44 @@ impl Operations {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Entry>> {
         self.entries.lock().expect("nobody panics while holding it")
+    }
+}
+
+/// The error of an operation that panicked. Without it the operation would count as under way for ever.
+fn broken(panic: &(dyn Any + Send)) -> StepError {
+    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    StepError::new(ErrorClass::Bug, format!("the operation panicked: {}", said.unwrap_or("without a message")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn panicking() -> Result<Option<Instance>, StepError> {
+        std::future::ready(()).await;
+        panic!("no such VM")
+    }
+
+    #[tokio::test]
+    async fn an_operation_that_panics_has_ended() {
+        let operations = Operations::new(1);
+        let (ended, end) = tokio::sync::oneshot::channel();
+        operations.begin("a", "1", Kind::Create, |_| panicking(), move || ended.send(()).expect("the test waits"));
+        tokio::time::timeout(Duration::from_secs(10), end).await.expect("the end is told").expect("by the operation");
+        let Standing::Ended(Kind::Create, Err(error)) = operations.standing("a", "1") else { panic!("still busy") };
+        assert_eq!(
+            (error.class(), error.to_string()),
+            (ErrorClass::Bug, "the operation panicked: no such VM".to_owned())
+        );
+        // And the place that it had is free.
+        let (ended, end) = tokio::sync::oneshot::channel();
+        operations.begin(
+            "b",
+            "2",
+            Kind::Delete,
+            |_| async { Ok(None) },
+            move || ended.send(()).expect("the test waits"),
+        );
+        tokio::time::timeout(Duration::from_secs(10), end).await.expect("the end is told").expect("by the operation");
     }
 }

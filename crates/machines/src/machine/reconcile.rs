@@ -13,12 +13,13 @@ use landfall_machine_api::{
     provider::Shared, set_condition,
 };
 use landfall_platform::{
-    ErrorClass, Machine as Instance, MachineSpec, Power, PowerState, StepError, WantedMachine, error_chain,
+    ErrorClass, Machine as Instance, MachineRef, MachineSpec, Machines, Power, PowerState, StepError, WantedMachine,
+    error_chain,
 };
 use serde_json::json;
 
 use super::{
-    DRAINED, FENCED,
+    CREATED, DRAINED, FENCED,
     decide::{Act, View, decide},
     drain::{Drain, drain},
     link::link,
@@ -40,6 +41,7 @@ const PROGRESS: Duration = Duration::from_secs(15);
 pub(crate) async fn reconcile(world: Arc<World>, name: String) -> Result<Option<Duration>, Error> {
     let Some(machine) = world.machines.get(&name) else {
         world.operations.forget(&name);
+        world.refusals.forget(&name);
         return Ok(None);
     };
     Look { world, machine }.run().await
@@ -65,7 +67,7 @@ impl Look {
                 return Err(error);
             }
         };
-        let sight = platform.sight(self.machine.name());
+        let sight = platform.sight(&self.machine);
         let node = self.world.nodes.of(&self.machine, &*platform.provider);
         let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
         let drainable = node.as_deref().is_some_and(answers);
@@ -158,23 +160,61 @@ impl Look {
             Standing::Busy(..) | Standing::Waiting(_) => self.observe(&seen, None).await,
             Standing::Ended(Kind::Create, Ok(Some(instance))) => {
                 self.has(instance).await?;
+                self.world.refusals.forget(self.machine.name());
                 let node = self.world.nodes.of(&self.machine, &*seen.platform.provider);
                 self.observe(&Seen { node, ..seen }, None).await
             }
             Standing::Ended(Kind::Create, Err(error)) => {
                 let error = Arc::clone(error);
-                let failure = terminal(&error);
-                let given_up = failure.is_some();
-                self.say(Level::Warning, "CreateFailed", &error_chain(&*error)).await;
-                self.observe(&seen, failure).await?;
+                if let Some(failure) = terminal(&error) {
+                    self.say(Level::Warning, "CreateFailed", &error_chain(&*error)).await;
+                    self.observe(&seen, Some(failure)).await?;
+                    self.world.operations.forget(self.machine.name());
+                    return Ok(None);
+                }
                 if let Some(rest) = self.unanswered(&seen) {
+                    self.observe(&seen, None).await?;
                     return Ok(Some(rest));
                 }
-                self.world.operations.forget(self.machine.name());
-                if given_up { Ok(None) } else { Err(retry("creating the instance", &error)) }
+                self.refused(&seen, Kind::Create, "CreateFailed", &error).await
             }
             Standing::Ended(..) | Standing::Idle => self.begin_creation(seen).await,
         }
+    }
+
+    /// An operation was refused or failed: it is tried again after a pause that grows with each failure, however far the operation
+    /// came before it failed. Only what is new is told.
+    async fn refused(
+        &mut self,
+        seen: &Seen,
+        kind: Kind,
+        reason: &str,
+        error: &StepError,
+    ) -> Result<Option<Duration>, Error> {
+        let (name, uid, gate) = (self.machine.name().to_owned(), self.machine.uid().to_owned(), &seen.platform.gate);
+        if kind == Kind::Create {
+            gate.refused(error);
+        }
+        let consequence = self.world.refusals.record(&name, &uid, kind, error, gate);
+        let pause_ms = consequence.pause.as_millis();
+        if consequence.is_news {
+            self.say(Level::Warning, reason, &error_chain(error)).await;
+        } else {
+            tracing::debug!(name, reason, pause_ms, error = error_chain(error), "failed again");
+        }
+        self.observe(seen, None).await?;
+        self.world.operations.forget(&name);
+        Ok(Some(consequence.pause))
+    }
+
+    /// How long the machine must wait before an operation of a kind, because it was refused before.
+    fn rest(&self, seen: &Seen, kind: Kind) -> Option<Duration> {
+        self.world.refusals.rest(self.machine.name(), self.machine.uid(), kind, &seen.platform.gate)
+    }
+
+    /// The instance as the platform knows it: by its id, once that is known.
+    fn instance(&self) -> MachineRef<'_> {
+        MachineRef::known(self.machine.name(), self.machine.provider_id())
     }
 
     /// Takes note of the instance that was made. From here on the machine has it and never gets another.
@@ -193,7 +233,7 @@ impl Look {
                 .await;
             return self.observe(&seen, None).await;
         }
-        if let Some(rest) = self.unanswered(&seen) {
+        if let Some(rest) = self.unanswered(&seen).or_else(|| self.rest(&seen, Kind::Create)) {
             self.observe(&seen, None).await?;
             return Ok(Some(rest));
         }
@@ -219,12 +259,23 @@ impl Look {
             }
         };
         let spec = MachineSpec { name: self.machine.name().to_owned(), user_data, platform: platform_spec };
+        if let Err(rest) = seen.platform.gate.enter() {
+            let mut status = self.status(&seen, None);
+            let message = "waits for its turn: the platform refused other machines";
+            set_condition(&mut status.conditions, CREATED, false, "OutOfCapacity", message, &now());
+            self.write(status).await?;
+            return Ok(Some(rest));
+        }
         // Written before anything is asked for: a machine of which this is not written has no instance, and never had.
         seen.standing = Standing::Waiting(Kind::Create);
         let again = self.observe(&seen, None).await?;
+        let world = Arc::clone(&self.world);
         self.operate(Kind::Create, &seen.platform, move |platform, reporter| async move {
             let instance = platform.connection.machines.ensure(&spec, &|text| reporter.report(text)).await?;
             platform.learn(instance.clone());
+            if platform.gate.succeeded() {
+                world.wake_machines();
+            }
             Ok(Some(instance))
         });
         Ok(again)
@@ -254,7 +305,7 @@ impl Look {
     /// The listing did not show the instance. One that is really gone cannot come back: the machine has failed.
     async fn confirm(mut self, seen: Seen) -> Result<Option<Duration>, Error> {
         let name = self.machine.name().to_owned();
-        let found = seen.platform.connection.machines.get(&name).await;
+        let found = seen.platform.connection.machines.get(self.instance()).await;
         let found =
             found.map_err(|source| Error::Platform { attempt: format!("looking for instance {name}"), source })?;
         if let Some(instance) = found {
@@ -271,6 +322,7 @@ impl Look {
         match &seen.standing {
             Standing::Busy(Kind::Fence, _) | Standing::Waiting(Kind::Fence) => self.observe(&seen, None).await,
             Standing::Ended(Kind::Fence, Ok(_)) => {
+                self.world.refusals.forget(self.machine.name());
                 self.say(Level::Normal, "Fenced", "the instance is off").await;
                 let mut status = self.status(&seen, None);
                 set_condition(&mut status.conditions, FENCED, true, "PowerOff", "the instance is off", &now());
@@ -279,19 +331,23 @@ impl Look {
             }
             Standing::Ended(Kind::Fence, Err(error)) => {
                 let error = Arc::clone(error);
-                self.say(Level::Warning, "FenceFailed", &error_chain(&*error)).await;
-                self.observe(&seen, None).await?;
-                self.world.operations.forget(self.machine.name());
-                Err(retry("fencing the instance", &error))
+                self.refused(&seen, Kind::Fence, "FenceFailed", &error).await
             }
             Standing::Busy(..) | Standing::Waiting(_) | Standing::Ended(..) | Standing::Idle => {
                 if !seen.platform.is_reachable() {
                     return self.observe(&seen, None).await;
                 }
+                if let Some(rest) = self.rest(&seen, Kind::Fence) {
+                    self.observe(&seen, None).await?;
+                    return Ok(Some(rest));
+                }
                 self.world.operations.cut_off(self.machine.name()).await;
-                let name = self.machine.name().to_owned();
+                let (name, id) = (self.machine.name().to_owned(), self.machine.provider_id().map(str::to_owned));
                 self.operate(Kind::Fence, &seen.platform, move |platform, _| async move {
-                    fence(&platform, &name).await?;
+                    let machine = MachineRef::known(&name, id.as_deref());
+                    if let Some(instance) = fence(&*platform.connection.machines, machine).await? {
+                        platform.learn(instance);
+                    }
                     Ok(None)
                 });
                 let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
@@ -367,10 +423,7 @@ impl Look {
             }
             Standing::Ended(Kind::Clear | Kind::Delete, Err(error)) => {
                 let error = Arc::clone(error);
-                self.say(Level::Warning, "DeleteFailed", &error_chain(&*error)).await;
-                self.observe(&seen, None).await?;
-                self.world.operations.forget(self.machine.name());
-                Err(retry("deleting the instance", &error))
+                self.refused(&seen, Kind::Delete, "DeleteFailed", &error).await
             }
             Standing::Busy(..) | Standing::Waiting(_) | Standing::Ended(..) | Standing::Idle => {
                 let kind = if self.is_settled(&seen) { Kind::Delete } else { Kind::Clear };
@@ -396,11 +449,16 @@ impl Look {
         if !seen.platform.is_reachable() {
             return self.observe(&seen, None).await;
         }
+        if let Some(rest) = self.rest(&seen, kind) {
+            self.observe(&seen, None).await?;
+            return Ok(Some(rest));
+        }
         self.world.operations.cut_off(self.machine.name()).await;
-        let name = self.machine.name().to_owned();
+        let (name, id) = (self.machine.name().to_owned(), self.machine.provider_id().map(str::to_owned));
         self.operate(kind, &seen.platform, move |platform, reporter| async move {
-            platform.connection.machines.delete(&name, &|text| reporter.report(text)).await?;
-            platform.forget(&name);
+            let machine = MachineRef::known(&name, id.as_deref());
+            platform.connection.machines.delete(machine, &|text| reporter.report(text)).await?;
+            platform.forget(machine);
             Ok(None)
         });
         let standing = self.world.operations.standing(self.machine.name(), self.machine.uid());
@@ -469,6 +527,7 @@ impl Look {
             node: seen.node.as_deref(),
             standing: &seen.standing,
             failure,
+            refusal: self.world.refusals.of_creation(self.machine.name(), self.machine.uid()),
             virtual_addresses: &self.world.options.virtual_addresses,
             now: now(),
         })
@@ -507,23 +566,20 @@ struct Seen {
     standing: Standing,
 }
 
-/// Switches an instance off, and makes sure. One that is not there cannot do harm.
-async fn fence(platform: &Platform, name: &str) -> Result<(), StepError> {
-    let machines = &platform.connection.machines;
-    match machines.power(name, Power::Off).await {
+/// Switches an instance off, and makes sure. One that is not there cannot do harm. That there is none of its name says nothing where
+/// its id is known: it may have been renamed.
+async fn fence(machines: &dyn Machines, machine: MachineRef<'_>) -> Result<Option<Instance>, StepError> {
+    match machines.power(machine, Power::Off).await {
         Err(error) if error.class() != ErrorClass::NotFound => return Err(error),
         _ => {}
     }
-    match machines.get(name).await? {
-        Some(instance) if instance.power != PowerState::Off => {
-            let reason = format!("instance {name} is {} and not off", instance.state);
+    let found = machines.get(machine).await?;
+    match found.as_ref().filter(|instance| instance.power != PowerState::Off) {
+        Some(running) => {
+            let reason = format!("instance {} is {} and not off", running.name, running.state);
             Err(StepError::new(ErrorClass::Transient, reason))
         }
-        Some(instance) => {
-            platform.learn(instance);
-            Ok(())
-        }
-        None => Ok(()),
+        None => Ok(found),
     }
 }
 
@@ -542,11 +598,6 @@ fn is_ambiguous(error: &StepError) -> bool {
     matches!(error.class(), ErrorClass::Transient | ErrorClass::Timeout)
 }
 
-fn retry(attempt: &str, error: &StepError) -> Error {
-    let source = StepError::new(error.class(), error_chain(error)).retry_after(error.wait());
-    Error::Platform { attempt: attempt.to_owned(), source }
-}
-
 /// Whether a node's kubelet answers, so that pods can leave in order.
 fn answers(node: &Node) -> bool {
     nodes::readiness(node).is_none_or(|(status, _)| status != "Unknown")
@@ -555,4 +606,64 @@ fn answers(node: &Node) -> bool {
 /// Seconds are what Kubernetes' own times have.
 fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
+    use landfall_platform::{Listing, Progress};
+
+    use super::*;
+
+    /// A platform with some instances.
+    struct Fake(Mutex<Vec<Instance>>);
+
+    fn instance(name: &str, id: &str) -> Instance {
+        Instance {
+            name: name.to_owned(),
+            id: id.to_owned(),
+            provider_id: format!("fake://{id}"),
+            power: PowerState::On,
+            state: "up".to_owned(),
+            addresses: Vec::new(),
+        }
+    }
+
+    #[async_trait]
+    impl Machines for Fake {
+        async fn ensure(&self, _: &MachineSpec, _: Progress<'_>) -> Result<Instance, StepError> {
+            unreachable!("nothing is made")
+        }
+
+        async fn list(&self) -> Result<Listing, StepError> {
+            Ok(self.0.lock().unwrap().clone().into())
+        }
+
+        async fn get(&self, machine: MachineRef<'_>) -> Result<Option<Instance>, StepError> {
+            Ok(self.0.lock().unwrap().iter().find(|one| machine.is(&one.id, &one.name)).cloned())
+        }
+
+        async fn power(&self, machine: MachineRef<'_>, _: Power) -> Result<(), StepError> {
+            let mut all = self.0.lock().unwrap();
+            let found = all.iter_mut().find(|one| machine.is(&one.id, &one.name));
+            found.ok_or_else(|| StepError::new(ErrorClass::NotFound, "no such instance"))?.power = PowerState::Off;
+            Ok(())
+        }
+
+        async fn delete(&self, _: MachineRef<'_>, _: Progress<'_>) -> Result<(), StepError> {
+            unreachable!("nothing is deleted")
+        }
+    }
+
+    #[tokio::test]
+    async fn an_instance_that_was_renamed_is_fenced_and_its_double_is_not() {
+        let fake = Fake(Mutex::new(vec![instance("renamed", "1"), instance("worker-a", "2")]));
+        let fenced = fence(&fake, MachineRef::known("worker-a", Some("fake://1"))).await.unwrap();
+        assert_eq!(fenced.unwrap().name, "renamed");
+        let power = |id: &str| fake.0.lock().unwrap().iter().find(|one| one.id == id).unwrap().power;
+        assert_eq!((power("1"), power("2")), (PowerState::Off, PowerState::On));
+        assert_eq!(fence(&fake, MachineRef::known("worker-a", Some("fake://9"))).await.unwrap(), None);
+    }
 }

@@ -10,8 +10,9 @@ use landfall_platform::{Machine as Instance, error_chain};
 use serde_json::json;
 
 use super::{
-    INSTANCE_EXISTS,
+    CREATED, INSTANCE_EXISTS,
     operations::{Kind, Standing},
+    refusals::Refusal,
 };
 use crate::{Machine, nodes, platforms::Sight};
 
@@ -28,13 +29,15 @@ pub(crate) struct Facts<'a> {
     pub(crate) node: Option<&'a Node>,
     pub(crate) standing: &'a Standing,
     pub(crate) failure: Option<Failure>,
+    /// The last refusal of its creation, if it waits for the next attempt.
+    pub(crate) refusal: Option<Refusal>,
     pub(crate) virtual_addresses: &'a [IpAddr],
     pub(crate) now: String,
 }
 
 /// The status of a machine. Equal to the one that it has, if nothing changed.
 pub(crate) fn status(facts: &Facts<'_>) -> MachineStatus {
-    let Facts { machine, sight, node, standing, failure, virtual_addresses, now } = facts;
+    let Facts { machine, sight, node, standing, failure, refusal, virtual_addresses, now } = facts;
     let before = machine.status.clone().unwrap_or_default();
     let mut after = before.clone();
     if let Sight::There(instance) = sight {
@@ -74,6 +77,17 @@ pub(crate) fn status(facts: &Facts<'_>) -> MachineStatus {
         if holders.is_empty() && after.conditions.iter().any(|condition| condition.kind == kind) {
             set_condition(&mut after.conditions, kind, true, "NoHooks", "", now);
         }
+    }
+    match refusal {
+        Some(refusal) => {
+            let message = format!("refused {} times, last: {}", refusal.failures, refusal.text);
+            set_condition(&mut after.conditions, CREATED, false, refusal.reason(), &message, now);
+        }
+        // Machines that were never refused need no word about it.
+        None if machine.provider_id().is_some() && after.conditions.iter().any(|known| known.kind == CREATED) => {
+            set_condition(&mut after.conditions, CREATED, true, "Created", "", now);
+        }
+        None => {}
     }
     operation(&mut after, standing, now);
     if after != before {

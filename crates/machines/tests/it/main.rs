@@ -2,6 +2,7 @@
 //!
 //! The suite knows no platform: a platform joins by a world of its own in `worlds/` and one line here.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(
     clippy::unwrap_used,
     clippy::default_trait_access,

@@ -1,6 +1,7 @@
 //! The same proofs on PowerVS. They have a program of their own, because an API server has one definition of machines, with the
 //! provider spec of one platform.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(
     clippy::unwrap_used,
     clippy::default_trait_access,

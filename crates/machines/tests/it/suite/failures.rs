@@ -111,7 +111,7 @@ pub(crate) async fn an_instance_that_vanished_is_replaced_by_a_check<W: World>()
     let credentials = cluster.world.credentials().into_iter().map(|(key, value)| (key, value.into())).collect();
     let poll = cluster.options().pace.poll;
     let stranger = cluster.world.provider().connect(&credentials, &cluster.infra_id, poll).unwrap();
-    stranger.machines.delete(&victim, &|_| ()).await.unwrap();
+    stranger.machines.delete(victim.as_str().into(), &|_| ()).await.unwrap();
     // Without a check it is told, and nothing more: whoever deleted it may have had a reason.
     let machine = cluster.phase(&victim, Phase::Failed).await;
     assert_eq!(machine.status.unwrap().error_reason, Some(ErrorReason::InstanceMissing));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use landfall_testkit::tier;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -43,7 +44,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 pub(crate) async fn random_operations_settle<W: World>() {
-    let cases: u32 = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let cases = tier::choose(4, 12);
     let handle = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
         // A case that fails is printed as it is: what the clock did to it cannot be shrunk.
@@ -85,7 +86,7 @@ async fn case<W: World>(operations: &[Operation]) {
                         cluster.world.credentials().into_iter().map(|(key, value)| (key, value.into())).collect();
                     let poll = cluster.options().pace.poll;
                     let stranger = cluster.world.provider().connect(&credentials, &cluster.infra_id, poll).unwrap();
-                    let _in_the_way = stranger.machines.delete(&name, &|_| ()).await;
+                    let _in_the_way = stranger.machines.delete(name.as_str().into(), &|_| ()).await;
                 }
             }
             Operation::Crash => {

@@ -162,8 +162,10 @@ impl World for Powervs {
     async fn prepare(&self, infra_id: &InfraId) {
         let name = format!("{infra_id}-power-iaas");
         let group = self.field("resource_group_id");
-        let body =
-            json!({"name": name, "target": self.field("zone"), "resource_group": group, "resource_plan_id": PLAN});
+        let body = json!({
+            "name": name, "target": self.field("zone"), "resource_group": group, "resource_plan_id": PLAN,
+            "tags": [format!("landfall:{infra_id}")],
+        });
         let made = self.call("POST", "ResourceController", "v2/resource_instances", None, body).await;
         let text = |field: &str| made[field].as_str().unwrap().to_owned();
         let workspace = Workspace { guid: text("guid"), crn: text("crn") };
