@@ -4,6 +4,7 @@
 //! Needs root. `LANDFALL_TRIALS` says how often each fault happens [default: 50], `LANDFALL_FAULT` chooses faults by a part of
 //! their names.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

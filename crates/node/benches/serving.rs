@@ -20,7 +20,7 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper::Request;
 use hyper_util::rt::TokioIo;
 use landfall_node::{
-    config_server::{ConfigServer, Configs, Tls, Tokens, serve},
+    config_server::{ConfigServer, Configs, Tls, Tokens, Unreadable, serve},
     dns::{self, Forwarder, Neighbours, Zone},
 };
 use serde_json::json;
@@ -48,8 +48,8 @@ async fn main() {
 struct Large(Bytes);
 
 impl Configs for Large {
-    fn config(&self, _: &str) -> Option<Bytes> {
-        Some(self.0.clone())
+    fn config(&self, _: &str) -> Result<Option<Bytes>, Unreadable> {
+        Ok(Some(self.0.clone()))
     }
 }
 

@@ -67,9 +67,17 @@ pub enum Error {
         #[source]
         source: Box<landfall_wire::Error>,
     },
+    /// A file of the config server cannot be used.
+    #[error(transparent)]
+    Unreadable(#[from] crate::config_server::Unreadable),
     /// No way to the API worked.
-    #[error("no way to the cluster's API worked: {}", .0.join("; "))]
-    NoWay(Vec<String>),
+    #[error("no way to the cluster's API worked: {}", failures.join("; "))]
+    NoWay {
+        /// What came of each way.
+        failures: Vec<String>,
+        /// Whether the credentials of one of them were not accepted, or cannot be used.
+        is_refused: bool,
+    },
     /// Something is not as it must be before the next thing can be done.
     #[error("{0}")]
     NotYet(String),
@@ -105,12 +113,15 @@ impl Error {
     /// files does not.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::File { .. } | Self::Program(_) | Self::Network { .. } | Self::NoWay(_) | Self::NotYet(_) => {
-                ErrorClass::Transient
-            }
-            Self::NotUnderstood { .. } | Self::FactsFormat { .. } | Self::NoSuchFact(_) => ErrorClass::Invalid,
+            Self::File { .. }
+            | Self::Unreadable(_)
+            | Self::Program(_)
+            | Self::Network { .. }
+            | Self::NoWay { .. }
+            | Self::NotYet(_)
             // Addresses come by DHCP, sometimes late.
-            Self::NoAddress { .. } => ErrorClass::Transient,
+            | Self::NoAddress { .. } => ErrorClass::Transient,
+            Self::NotUnderstood { .. } | Self::FactsFormat { .. } | Self::NoSuchFact(_) => ErrorClass::Invalid,
             Self::Cluster(error) => error.class(),
             Self::Request { source, .. } => source.class(),
             Self::Timeout { .. } => ErrorClass::Timeout,

@@ -2,6 +2,8 @@
 //!
 //! One room for each thing that a machine does; the program `landfall-node` has a command for each room.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
+
 pub mod approval;
 pub mod boot_script;
 pub mod bootstrap;

@@ -9,6 +9,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use rustls_pki_types::CertificateDer;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -20,8 +21,11 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// Connections at once. More than a thousand machines that boot together; the others wait in the kernel's queue.
+/// Connections at once, if the limit of open files allows. More than a thousand machines that boot together; the others wait in the
+/// kernel's queue.
 const CONNECTIONS: usize = 2048;
+/// Files that are open for other things than connections: what is served, the log, connections to the API.
+const OTHER_FILES: u64 = 256;
 /// A client that takes longer for its handshake or its request is not a machine that boots.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What connections get to finish when the server stops.
@@ -77,7 +81,7 @@ where
     B: Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
 {
     let mut connections = JoinSet::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Arc::new(Semaphore::new(connections_within(open_files())));
     loop {
         let place = tokio::select! {
             () = stop.cancelled() => break,
@@ -108,6 +112,30 @@ where
     let _ = timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
 }
 
+/// Raises the limit of open files to what a full server needs, as far as this process may. It is 1024 where a unit says nothing.
+pub fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = CONNECTIONS as u64 + OTHER_FILES;
+    let raised = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    if limit.current.is_some_and(|current| current < raised) {
+        limit.current = Some(raised);
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::warn!(%error, "cannot raise the limit of open files; fewer connections are served at once");
+        }
+    }
+}
+
+fn open_files() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Returns how many connections are served at once with a limit of open files: so many that none of them keeps a file from being read.
+fn connections_within(open_files: u64) -> usize {
+    let left = usize::try_from(open_files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
+    let least = usize::try_from(open_files / 4).unwrap_or(usize::MAX).max(1);
+    left.max(least).min(CONNECTIONS)
+}
+
 async fn connection<S, H, R, B>(stream: S, peer: Arc<Peer>, handler: H, stop: &CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -131,5 +159,18 @@ where
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_to_read_by() {
+        assert_eq!(connections_within(u64::MAX), CONNECTIONS);
+        assert_eq!(connections_within(524_288), CONNECTIONS);
+        assert_eq!(connections_within(1024), 768);
+        assert_eq!((connections_within(256), connections_within(0)), (64, 1));
     }
 }

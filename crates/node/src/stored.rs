@@ -1,46 +1,49 @@
-//! Files that are written whole or not at all.
+//! Files that are written whole or not at all, and are there after a crash.
 
-use std::{fs, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, path::Path};
+
+use landfall_durable::Access;
 
 use crate::Error;
 
-/// Writes a file that everybody may read, unless it has these contents already. Returns whether it was written.
+/// Writes a file that every user may read, unless it has these contents already. Returns whether it was written.
 pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool, Error> {
-    write_with_mode(path, contents.as_ref(), 0o644)
+    write_changed(path, contents.as_ref(), Access::Public)
 }
 
 /// The same for a file with secrets, which only root may read.
 pub fn write_private(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool, Error> {
-    write_with_mode(path, contents.as_ref(), 0o600)
+    write_changed(path, contents.as_ref(), Access::Private)
 }
 
-/// Removes a file. One that is not there counts as removed.
+/// Writes a file whose presence counts. Unlike [`write`] it is stored again if it is there: what an earlier process wrote may be lost with
+/// the power for as long as the directory is not stored.
+pub fn mark(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error> {
+    landfall_durable::write(path, contents, Access::Public).map_err(Error::file("write", path))
+}
+
+/// Removes a file. One that does not exist counts as removed.
 pub fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", path)(error)),
-        _ => Ok(()),
-    }
+    landfall_durable::remove(path).map_err(Error::file("remove", path))
 }
 
-fn write_with_mode(path: &Path, contents: &[u8], mode: u32) -> Result<bool, Error> {
+/// Renames a file within a file system.
+pub fn rename(from: &Path, to: &Path) -> Result<(), Error> {
+    landfall_durable::rename(from, to).map_err(Error::file("rename", from))
+}
+
+fn write_changed(path: &Path, contents: &[u8], access: Access) -> Result<bool, Error> {
     if fs::read(path).is_ok_and(|present| present == contents) {
         return Ok(false);
     }
-    // A reader sees the old or the new file, also if the machine loses its power in between.
-    let directory = path.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(directory).map_err(Error::file("create", directory))?;
-    let written = tempfile::NamedTempFile::new_in(directory).and_then(|mut file| {
-        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-        file.write_all(contents)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error).map(drop)
-    });
-    written.map_err(Error::file("write", path))?;
+    landfall_durable::write(path, contents, access).map_err(Error::file("write", path))?;
     Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

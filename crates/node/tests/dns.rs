@@ -1,5 +1,6 @@
 //! The name server, asked by `dig`, in front of a real dnsmasq.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, reason = "a test that panics fails")]
 
 use std::{

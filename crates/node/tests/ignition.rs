@@ -1,5 +1,6 @@
 //! The config server, asked by the real Ignition.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, reason = "a test that panics says where and why")]
 
 use std::{

@@ -27,6 +27,7 @@ pub async fn keep_approving_alone(machine: &Machine, access: &Access) {
 
 async fn keep(machine: &Machine, access: &Access, only_alone: bool) {
     let mut told = HashSet::new();
+    // waits: a service, which goes on for as long as its future is polled
     loop {
         if let Err(error) = approve_pending(machine, access, only_alone, &mut told).await {
             tracing::debug!(error = error_chain(&error), "cannot look for certificate requests");

@@ -3,6 +3,9 @@
 //! kubeadm binds two roles by which the controller manager approves client certificates of kubelets without a look at who asks: any holder of a
 //! join token may become any node, and a node of which the cluster has let go may renew its certificate for ever. Every `kubeadm init` and
 //! `kubeadm upgrade` binds them again.
+//!
+//! In clusters with a machine controller the controller manager runs without the controller that would use these permissions (`controllers` among its
+//! arguments, which upgrades keep), so the bindings do nothing. Deleting them too guards clusters whose administrator changed the arguments.
 
 use std::time::Duration;
 
@@ -13,7 +16,7 @@ use super::rounds::has_controller;
 use crate::{Error, kube::Access};
 
 const BINDINGS: [&str; 2] = ["kubeadm:node-autoapprove-bootstrap", "kubeadm:node-autoapprove-certificate-rotation"];
-const INTERVAL: Duration = Duration::from_mins(10);
+const INTERVAL: Duration = Duration::from_secs(15);
 
 /// Makes sure that the controller manager approves no certificates of kubelets, in a cluster that has somebody who knows its machines.
 pub async fn withdraw(access: &Access) -> Result<(), Error> {
@@ -32,6 +35,7 @@ pub async fn withdraw(access: &Access) -> Result<(), Error> {
 
 /// Sees to it for as long as the future is polled.
 pub async fn keep_withdrawn(access: &Access) {
+    // waits: a service, which goes on for as long as its future is polled
     loop {
         if let Err(error) = withdraw(access).await {
             tracing::debug!(error = error_chain(&error), "cannot look at what kubeadm allows");

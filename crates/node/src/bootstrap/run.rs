@@ -58,7 +58,7 @@ pub async fn run(machine: Machine, stop: CancellationToken) -> Result<(), Bootst
         applied = apply(&plan, &steps, &journal, &options) => applied.map(drop)?,
         () = beside(&machine, changes) => {}
     }
-    stored::write(Path::new(paths::BOOTSTRAP_DONE), format!("{}\n", jiff::Timestamp::now()))?;
+    stored::mark(Path::new(paths::BOOTSTRAP_DONE), format!("{}\n", jiff::Timestamp::now()))?;
     tracing::info!("the cluster is up, and needs this machine no more");
     Ok(())
 }
@@ -72,6 +72,7 @@ async fn beside(machine: &Machine, changes: watch::Receiver<Option<Value>>) {
 /// Writes progress into the cluster, as far as there is one. Nothing depends on it.
 async fn report(machine: &Machine, mut changes: watch::Receiver<Option<Value>>) {
     let local = access::local(machine);
+    // waits: a service, which goes on for as long as the plan does
     while changes.changed().await.is_ok() {
         let object = changes.borrow_and_update().clone();
         if let Some(object) = object {

@@ -3,16 +3,23 @@
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 use bytes::Bytes;
+use landfall_platform::error_chain;
 use tracing::{info, warn};
 
-use super::{Admission, Configs, negotiation, throttle::Throttle};
+use super::{Admission, Configs, Unreadable, negotiation, throttle::Throttle};
 
 /// Answers machines.
 pub struct ConfigServer {
     configs: Arc<dyn Configs>,
     tokens: Arc<dyn Admission>,
-    throttle: Throttle,
+    /// Wrong tokens.
+    wrong: Throttle,
+    /// Lines in the log about refusals.
+    told: Throttle,
 }
+
+/// A machine token has 64 characters; hashing more than this is work for nothing.
+const LONGEST_TOKEN: usize = 256;
 
 /// What matters of a request.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +58,10 @@ impl Answer {
 impl ConfigServer {
     /// A server of these configs, for machines with these tokens.
     pub fn new(configs: Arc<dyn Configs>, tokens: Arc<dyn Admission>) -> Self {
-        Self { configs, tokens, throttle: Throttle::default() }
+        Self { configs, tokens, wrong: Throttle::default(), told: Throttle::default() }
     }
 
-    /// Answers a request. Every request for a config leaves a line in the log: who asked for which role, and what came of it.
+    /// Answers a request. Every config that is handed out leaves a line in the log, and so do the first refusals of an address in a minute.
     pub fn answer(&self, query: &Query<'_>, now: Instant) -> Answer {
         if !matches!(query.method, "GET" | "HEAD") {
             return Answer::text(405, "only GET and HEAD are answered here\n");
@@ -73,28 +80,50 @@ impl ConfigServer {
         if answer.status == 200 {
             info!(peer = %query.peer, role, bytes = answer.body.len(), "config handed out");
         } else {
-            warn!(peer = %query.peer, role, status = answer.status, "config refused");
+            self.tell_refusal(role, &answer, query, now);
         }
         answer
+    }
+
+    fn tell_refusal(&self, role: &str, answer: &Answer, query: &Query<'_>, now: Instant) {
+        if self.told.blocks(query.peer, now) {
+            return;
+        }
+        warn!(peer = %query.peer, role, status = answer.status, "config refused");
+        if self.told.count(query.peer, now) {
+            warn!(peer = %query.peer, "further refusals of this address are not logged for up to a minute");
+        }
     }
 
     fn progress(&self, query: &Query<'_>, now: Instant) -> Answer {
         if let Some(refusal) = self.refusal(query, now, |token| self.tokens.admits_any(token)) {
             return refusal;
         }
-        self.configs.progress().map_or(Answer::text(404, "there is no bootstrap on this machine\n"), Answer::config)
+        match self.configs.progress() {
+            Ok(Some(progress)) => Answer::config(progress),
+            Ok(None) => Answer::text(404, "there is no bootstrap on this machine\n"),
+            Err(error) => unreadable(&error),
+        }
     }
 
-    /// What somebody without the right token gets.
-    fn refusal(&self, query: &Query<'_>, now: Instant, admits: impl Fn(&str) -> bool) -> Option<Answer> {
-        if self.throttle.blocks(query.peer, now) {
+    /// Returns the answer for a machine without the right token, if this one has not.
+    fn refusal(
+        &self,
+        query: &Query<'_>,
+        now: Instant,
+        admits: impl Fn(&str) -> Result<bool, Unreadable>,
+    ) -> Option<Answer> {
+        // The token first: others behind the same address say nothing about the machine that has the right one.
+        let token = query.authorization.and_then(|value| value.strip_prefix("Bearer "));
+        match token.filter(|token| token.len() <= LONGEST_TOKEN).map_or(Ok(false), admits) {
+            Ok(true) => return None,
+            Ok(false) => {}
+            Err(error) => return Some(unreadable(&error)),
+        }
+        if self.wrong.blocks(query.peer, now) {
             return Some(Answer::text(503, "too many wrong tokens from this address, try again in a minute\n"));
         }
-        let token = query.authorization.and_then(|value| value.strip_prefix("Bearer "));
-        if token.is_some_and(admits) {
-            return None;
-        }
-        self.throttle.count(query.peer, now);
+        self.wrong.count(query.peer, now);
         Some(Answer::text(401, "the machine token of the role is missing, wrong or revoked\n"))
     }
 
@@ -109,11 +138,18 @@ impl ConfigServer {
             return Answer::text(400, "this Ignition does not read spec 3.3: boot a newer operating system image\n");
         }
         match self.configs.config(role) {
-            Some(config) => Answer::config(config),
+            Ok(Some(config)) => Answer::config(config),
             // The token was right, so the role is; its config is just not there yet.
-            None => Answer::text(503, "the config of this role is not ready\n"),
+            Ok(None) => Answer::text(503, "the config of this role is not ready\n"),
+            Err(error) => unreadable(&error),
         }
     }
+}
+
+/// Too many open files, a disk that fails, half a file: whatever it is, it says nothing about the machine that asks, and may pass.
+fn unreadable(error: &Unreadable) -> Answer {
+    tracing::error!(error = error_chain(error), "cannot answer a machine");
+    Answer::text(503, "this server cannot read its own files now, try again\n")
 }
 
 #[cfg(test)]
@@ -124,12 +160,12 @@ mod tests {
     struct Fixed;
 
     impl Configs for Fixed {
-        fn config(&self, role: &str) -> Option<Bytes> {
-            (role == "master").then(|| Bytes::from_static(b"{\"ignition\":{\"version\":\"3.3.0\"}}"))
+        fn config(&self, role: &str) -> Result<Option<Bytes>, Unreadable> {
+            Ok((role == "master").then(|| Bytes::from_static(b"{\"ignition\":{\"version\":\"3.3.0\"}}")))
         }
 
-        fn progress(&self) -> Option<Bytes> {
-            Some(Bytes::from_static(b"{\"status\":\"progressing\"}"))
+        fn progress(&self) -> Result<Option<Bytes>, Unreadable> {
+            Ok(Some(Bytes::from_static(b"{\"status\":\"progressing\"}")))
         }
     }
 
@@ -169,20 +205,56 @@ mod tests {
         for _ in 0..10 {
             server.answer(&query("/config/master", Some("Bearer guess")), Instant::now());
         }
-        let answer = server.answer(&query("/config/master", Some("Bearer m-secret")), Instant::now());
+        let answer = server.answer(&query("/config/master", Some("Bearer guess")), Instant::now());
         assert_eq!(answer.status, 503, "throttled, not refused for good");
+    }
+
+    #[test]
+    fn a_guesser_behind_the_same_address_holds_back_no_machine() {
+        let (server, _) = server();
+        let now = Instant::now();
+        let status = |path: &str, token: &str| server.answer(&query(path, Some(token)), now).status;
+        for number in 0..1000 {
+            let wrong = if number < 10 { 401 } else { 503 };
+            assert_eq!(status("/config/master", "Bearer guess"), wrong, "{number}");
+        }
+        assert_eq!(status("/config/master", "Bearer m-secret"), 200);
+        assert_eq!(status("/progress", "Bearer w-secret"), 200);
+        assert_eq!(status("/config/master", "Bearer w-secret"), 503, "the right token of another role is wrong too");
+    }
+
+    #[test]
+    fn refusals_fill_no_log() {
+        let (server, _) = server();
+        let now = Instant::now();
+        for _ in 0..1000 {
+            server.answer(&query("/config/master", Some("Bearer guess")), now);
+            server.answer(&query("/config/other", None), now);
+        }
+        let peer = query("/", None).peer;
+        assert!(server.told.blocks(peer, now), "told for the tenth time");
+        let other = Query { peer: IpAddr::from([192, 0, 2, 9]), ..query("/config/master", None) };
+        server.answer(&other, now);
+        assert!(!server.told.blocks(other.peer, now), "each address has its own lines");
+    }
+
+    #[test]
+    fn a_token_of_any_length_is_refused_like_another() {
+        let (server, _) = server();
+        let long = format!("Bearer {}", "x".repeat(1 << 20));
+        assert_eq!(server.answer(&query("/config/master", Some(&long)), Instant::now()).status, 401);
     }
 
     /// Of a cluster that does not know the masters' token yet.
     struct Ignorant;
 
     impl Admission for Ignorant {
-        fn admits(&self, _: &str, _: &str) -> bool {
-            false
+        fn admits(&self, _: &str, _: &str) -> Result<bool, Unreadable> {
+            Ok(false)
         }
 
-        fn admits_any(&self, _: &str) -> bool {
-            false
+        fn admits_any(&self, _: &str) -> Result<bool, Unreadable> {
+            Ok(false)
         }
 
         fn knows(&self, role: &str) -> bool {

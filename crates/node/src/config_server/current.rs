@@ -8,13 +8,13 @@
 //! - the join token that is valid for longest, which is made when there is none that lasts,
 //! - the pins of the authorities in the `ConfigMap` `kube-system/kube-root-ca.crt`.
 //!
-//! Masters are served while one is awaited ([`successors`]).
+//! Masters are served while one is awaited ([`successors`]), and only on fresh word of the cluster: their config has the authorities' keys.
 
 use std::{
     collections::HashMap,
     path::Path,
     sync::{Arc, RwLock, RwLockReadGuard},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::{
-    Admission, Configs, DiskFiles,
+    Admission, Configs, DiskFiles, Unreadable,
     join_token::JoinToken,
     successors::{self, Successors},
 };
@@ -71,12 +71,16 @@ impl Current {
     pub async fn keep(&self, machine: &Machine) {
         let access = Access::of(machine);
         let mut failing = false;
+        // waits: a service, which goes on for as long as its future is polled
         loop {
             match self.update(machine, &access).await {
                 Ok(()) => failing = false,
                 Err(error) if !failing => {
                     failing = true;
-                    tracing::warn!(error = error_chain(&error), "configs are served as they were last");
+                    tracing::warn!(
+                        error = error_chain(&error),
+                        "workers are served as they were last, masters not at all"
+                    );
                 }
                 Err(_) => {}
             }
@@ -90,10 +94,17 @@ impl Current {
 
     async fn update(&self, machine: &Machine, access: &Access) -> Result<(), Error> {
         let discovery = Discovery { token: token(machine, access).await?, pins: pins(access).await? };
+        // A config that cannot be rendered keeps no master from being replaced, and the other way round.
+        let rendered = self.update_roles(access, &discovery).await;
+        let successors = self.update_successors(access, &discovery, Path::new(paths::KUBERNETES_PKI)).await;
+        rendered.and(successors)
+    }
+
+    async fn update_roles(&self, access: &Access, discovery: &Discovery) -> Result<(), Error> {
         for role in self.files.roles() {
             let base = match in_cluster(access, role).await? {
                 Some(config) => Some(config),
-                None => self.files.config(role),
+                None => self.files.config(role)?,
             };
             let Some(base) = base else { continue };
             let source = Source { base, discovery: discovery.clone() };
@@ -105,26 +116,39 @@ impl Current {
             tracing::info!(role, bytes = config.len(), "what is served has changed");
             rendered.insert(role.to_owned(), Rendered { source, config });
         }
-        let successors = Successors::read(access, &discovery, Path::new(paths::KUBERNETES_PKI)).await?;
-        *self.successors.write().unwrap_or_else(std::sync::PoisonError::into_inner) = successors;
+        Ok(())
+    }
+
+    /// Opens or closes the window in which masters are served. It closes also if the cluster's answer cannot be read, and by itself if there is
+    /// none.
+    async fn update_successors(&self, access: &Access, discovery: &Discovery, pki: &Path) -> Result<(), Error> {
+        let read = Successors::read(access, discovery, pki).await;
+        let mut successors = self.successors.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match read {
+            Ok(read) => *successors = read,
+            Err(error) => {
+                successors.close();
+                return Err(error);
+            }
+        }
         Ok(())
     }
 }
 
 impl Configs for Current {
-    fn config(&self, role: &str) -> Option<Bytes> {
+    fn config(&self, role: &str) -> Result<Option<Bytes>, Unreadable> {
         let rendered = self.rendered.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         let known = rendered.get(role).map(|rendered| rendered.config.clone());
-        known.or_else(|| if role == successors::ROLE { self.successors().config() } else { None })
+        Ok(known.or_else(|| if role == successors::ROLE { self.successors().config(Instant::now()) } else { None }))
     }
 }
 
 impl Admission for Current {
-    fn admits(&self, role: &str, token: &str) -> bool {
-        self.files.admits(role, token) || (role == successors::ROLE && self.successors().admits(token))
+    fn admits(&self, role: &str, token: &str) -> Result<bool, Unreadable> {
+        Ok((role == successors::ROLE && self.successors().admits(token)) || self.files.admits(role, token)?)
     }
 
-    fn admits_any(&self, token: &str) -> bool {
+    fn admits_any(&self, token: &str) -> Result<bool, Unreadable> {
         self.files.admits_any(token)
     }
 
@@ -212,8 +236,34 @@ mod tests {
         let master = serving(vec![role(MachineRole::Worker)]);
         assert!(master.knows("worker") && !master.knows("master"));
         master.successors.write().unwrap().tokens = Some(Tokens::new([("master", "secret")]));
-        assert!(master.knows("master") && master.admits("master", "secret"));
+        assert!(master.knows("master") && master.admits("master", "secret").unwrap());
         assert!(serving(vec![role(MachineRole::Master)]).knows("master"));
+    }
+
+    /// Errors anywhere in a round must not keep open what an earlier round has opened.
+    #[tokio::test]
+    async fn the_window_for_masters_closes_when_the_cluster_cannot_be_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let facts = ConfigServerFacts { certificate: String::new(), key: String::new(), roles: Vec::new() };
+        let current = Current::new(Arc::new(DiskFiles::new(&facts, PathBuf::new())));
+        let open = |asked| {
+            *current.successors.write().unwrap() = Successors::awaiting("secret", Bytes::from_static(b"keys"), asked);
+        };
+        let served = || current.config("master").unwrap();
+        let now = Instant::now();
+        open(now);
+        assert_eq!(served().unwrap(), "keys");
+        // A round that fails before it comes to the masters leaves them to their age.
+        open(now.checked_sub(successors::FRESH).unwrap());
+        assert_eq!(served(), None);
+        // There is no kubeconfig, so nothing can be asked.
+        open(now);
+        let machine = crate::testing::machine("master", "demo-x7k2p-master-0", dir.path());
+        let access = Access::only(&machine, &dir.path().join("admin.conf"), false);
+        let discovery = Discovery { token: "new.token".to_owned(), pins: Vec::new() };
+        current.update_successors(&access, &discovery, dir.path()).await.unwrap_err();
+        assert_eq!(served(), None);
+        assert!(current.admits("master", "secret").unwrap(), "a machine that asks is told to wait, not refused");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::Mutex,
     time::SystemTime,
@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use landfall_assets::node::ConfigServerFacts;
 
-use super::{Admission, Configs, Tokens};
+use super::{Admission, Configs, Tokens, Unreadable};
 
 /// The files of a machine's config server.
 pub struct DiskFiles {
@@ -44,31 +44,47 @@ impl DiskFiles {
 }
 
 impl Configs for DiskFiles {
-    fn config(&self, role: &str) -> Option<Bytes> {
-        self.roles.get(role)?.config.read()
+    fn config(&self, role: &str) -> Result<Option<Bytes>, Unreadable> {
+        self.roles.get(role).map_or(Ok(None), |files| files.config.read())
     }
 
-    fn progress(&self) -> Option<Bytes> {
-        fs::read(&self.progress).ok().map(Bytes::from)
+    fn progress(&self) -> Result<Option<Bytes>, Unreadable> {
+        Ok(read(&self.progress)?.map(Bytes::from))
     }
 }
 
 impl Admission for DiskFiles {
     /// The digest is 65 bytes in the page cache, so it is read for every request: what is revoked is revoked.
-    fn admits(&self, role: &str, token: &str) -> bool {
-        let Some(files) = self.roles.get(role) else { return false };
-        let Ok(text) = fs::read_to_string(&files.digest) else { return false };
-        match Tokens::from_digests([(role, text.as_str())]) {
-            Ok(tokens) => tokens.admits(role, token),
-            Err(error) => {
-                tracing::error!(%error, file = %files.digest.display(), "nobody is admitted");
-                false
-            }
-        }
+    /// Only a file that is not there revokes: one that cannot be read says nothing about the token, and a machine that were refused would
+    /// give up for good.
+    fn admits(&self, role: &str, token: &str) -> Result<bool, Unreadable> {
+        let Some(files) = self.roles.get(role) else { return Ok(false) };
+        let Some(text) = read(&files.digest)? else { return Ok(false) };
+        let text = String::from_utf8_lossy(&text);
+        let tokens =
+            Tokens::from_digests([(role, text.as_ref())]).map_err(|error| Unreadable::new(&files.digest, error))?;
+        Ok(tokens.admit(role, token))
     }
 
-    fn admits_any(&self, token: &str) -> bool {
-        self.roles.keys().any(|role| self.admits(role, token))
+    fn admits_any(&self, token: &str) -> Result<bool, Unreadable> {
+        let mut unreadable = None;
+        for role in self.roles.keys() {
+            match self.admits(role, token) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(error) => unreadable = Some(error),
+            }
+        }
+        unreadable.map_or(Ok(false), Err)
+    }
+}
+
+/// Reads a file, if it is there.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
+    match fs::read(path) {
+        Ok(contents) => Ok(Some(contents)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Unreadable::new(path, error)),
     }
 }
 
@@ -86,20 +102,24 @@ impl Cached {
         Self { path: path.as_ref().to_owned(), kept: Mutex::new(None) }
     }
 
-    fn read(&self) -> Option<Bytes> {
-        let metadata = fs::metadata(&self.path).ok()?;
-        let stamp = (metadata.modified().ok()?, metadata.len());
+    fn read(&self) -> Result<Option<Bytes>, Unreadable> {
+        let stamp = match fs::metadata(&self.path).and_then(|found| Ok((found.modified()?, found.len()))) {
+            Ok(stamp) => stamp,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Unreadable::new(&self.path, error)),
+        };
         let mut kept = self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((known, contents)) = &*kept
             && *known == stamp
         {
-            return Some(contents.clone());
+            return Ok(Some(contents.clone()));
         }
-        let contents = Bytes::from(fs::read(&self.path).ok()?);
+        let Some(contents) = read(&self.path)?.map(Bytes::from) else { return Ok(None) };
         // Half a file is no config; Ignition tries again.
-        serde_json::from_slice::<serde::de::IgnoredAny>(&contents).ok()?;
+        serde_json::from_slice::<serde::de::IgnoredAny>(&contents)
+            .map_err(|error| Unreadable::new(&self.path, error))?;
         *kept = Some((stamp, contents.clone()));
-        Some(contents)
+        Ok(Some(contents))
     }
 }
 
@@ -123,25 +143,41 @@ mod tests {
     fn a_config_is_served_as_it_is_now() {
         let dir = tempfile::tempdir().unwrap();
         let files = files(dir.path());
-        assert_eq!(files.config("worker"), None, "not there yet");
+        assert_eq!(files.config("worker").unwrap(), None, "not there yet");
         fs::write(dir.path().join("w.ign"), "{\"ignition\":").unwrap();
-        assert_eq!(files.config("worker"), None, "half a file");
+        assert!(files.config("worker").is_err(), "half a file");
         fs::write(dir.path().join("w.ign"), "{\"a\":1}").unwrap();
-        assert_eq!(files.config("worker").unwrap(), "{\"a\":1}");
+        assert_eq!(files.config("worker").unwrap().unwrap(), "{\"a\":1}");
         fs::write(dir.path().join("w.ign"), "{\"a\":12}").unwrap();
-        assert_eq!(files.config("worker").unwrap(), "{\"a\":12}");
-        assert_eq!(files.config("master"), None);
+        assert_eq!(files.config("worker").unwrap().unwrap(), "{\"a\":12}");
+        assert_eq!(files.config("master").unwrap(), None);
     }
 
     #[test]
     fn removing_the_digest_revokes_the_token() {
         let dir = tempfile::tempdir().unwrap();
         let files = files(dir.path());
-        assert!(!files.admits("worker", "secret"), "no digest, no token");
+        let admits = |role: &str, token: &str| files.admits(role, token).unwrap();
+        assert!(!admits("worker", "secret"), "no digest, no token");
         fs::write(dir.path().join("w.sha256"), DIGEST).unwrap();
-        assert!(files.admits("worker", "secret") && files.admits_any("secret"));
-        assert!(!files.admits("worker", "guess") && !files.admits("master", "secret") && !files.admits_any("guess"));
+        assert!(admits("worker", "secret") && files.admits_any("secret").unwrap());
+        assert!(!admits("worker", "guess") && !admits("master", "secret") && !files.admits_any("guess").unwrap());
         fs::remove_file(dir.path().join("w.sha256")).unwrap();
-        assert!(!files.admits("worker", "secret"));
+        assert!(!admits("worker", "secret"));
+    }
+
+    #[test]
+    fn a_digest_that_cannot_be_read_revokes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = files(dir.path());
+        let digest = dir.path().join("w.sha256");
+        // Half a file, which is what there may be after a crash.
+        fs::write(&digest, "").unwrap();
+        assert!(files.admits("worker", "secret").is_err() && files.admits_any("secret").is_err());
+        fs::remove_file(&digest).unwrap();
+        // A directory: there is something, and reading it fails.
+        fs::create_dir(&digest).unwrap();
+        let error = files.admits("worker", "secret").unwrap_err();
+        assert_eq!(error.path, digest);
     }
 }

@@ -5,7 +5,9 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::{SignedDuration, Timestamp};
 use landfall_assets::Token;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::kubeadm::BootstrapToken;
 
 /// For how long a new token is valid.
 const LIFE: SignedDuration = SignedDuration::from_hours(24);
@@ -69,32 +71,21 @@ impl JoinToken {
 
     /// The Secret's path and the Secret.
     pub(super) fn secret(&self) -> (String, Value) {
-        let (id, secret) = self.text.split_once('.').unwrap_or((&self.text, ""));
-        let name = format!("bootstrap-token-{id}");
-        let mut data = json!({
-            "auth-extra-groups": GROUP,
-            "description": DESCRIPTION,
-            "token-id": id,
-            "token-secret": secret,
-            "usage-bootstrap-authentication": "true",
-            "usage-bootstrap-signing": "true",
-        });
-        if let Some(ends) = self.ends {
-            data["expiration"] = ends.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
-        }
-        let object = json!({
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": { "name": name, "namespace": "kube-system" },
-            "type": "bootstrap.kubernetes.io/token",
-            "stringData": data,
-        });
-        (format!("api/v1/namespaces/kube-system/secrets/{name}"), object)
+        let token = BootstrapToken {
+            text: self.text.clone(),
+            description: DESCRIPTION.to_owned(),
+            groups: vec![GROUP.to_owned()],
+            usages: vec!["authentication".to_owned(), "signing".to_owned()],
+            ends: self.ends,
+        };
+        token.secret()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// As the API server shows what was written.

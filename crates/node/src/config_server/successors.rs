@@ -4,7 +4,10 @@
 //! opens nothing by itself: the config is served only while the cluster awaits a master, and then with the authorities' keys from this machine,
 //! since whoever would hand them over is long gone.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -14,7 +17,7 @@ use landfall_machine_api::{GROUP, NAMESPACE, ROLE_LABEL, VERSION};
 use landfall_platform::error_chain;
 use serde_json::{Value, json};
 
-use super::{Admission, Tokens};
+use super::Tokens;
 use crate::{
     Error,
     join::authorities,
@@ -30,6 +33,9 @@ const CONFIG: &str = "config.ign";
 const DIGEST: &str = "token.sha256";
 /// For how long after its object was made a master may fetch its config.
 const WINDOW: Duration = Duration::from_hours(2);
+/// Age at which knowledge of who is awaited ends: three times the interval between questions. The authorities' keys are not served on older word, so
+/// that a cluster that cannot be asked closes the window.
+pub(super) const FRESH: Duration = Duration::from_secs(30);
 /// What a Secret can hold, with room for what is around it.
 const LARGEST: usize = 1000 << 10;
 
@@ -38,13 +44,15 @@ const LARGEST: usize = 1000 << 10;
 pub(super) struct Successors {
     /// Who may ask; none if nobody.
     pub(super) tokens: Option<Tokens>,
-    /// What is answered; none while no master is awaited.
-    config: Option<Bytes>,
+    /// What is answered, and when the cluster was asked; none while no master is awaited.
+    config: Option<(Bytes, Instant)>,
 }
 
 impl Successors {
     /// Asks the cluster.
     pub(super) async fn read(access: &Access, discovery: &Discovery, pki: &Path) -> Result<Self, Error> {
+        // Before the questions, which may take their time.
+        let asked = Instant::now();
         let Some(secret) = access.get("reading the masters' config", SECRET).await? else { return Ok(Self::default()) };
         let field = |key: &str| secret["data"][key].as_str().and_then(|text| STANDARD.decode(text).ok());
         let (Some(base), Some(digest)) = (field(CONFIG), field(DIGEST)) else { return Ok(Self::default()) };
@@ -55,19 +63,31 @@ impl Successors {
         let machines = format!("apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/machines?labelSelector={role}");
         let machines = access.get("listing the masters' machines", &machines).await?.unwrap_or_default();
         let config = if is_awaited(&machines, &access.nodes().await?, Timestamp::now()) {
-            Some(render(&base, discovery, pki)?)
+            Some((render(&base, discovery, pki)?, asked))
         } else {
             None
         };
         Ok(Self { tokens: Some(tokens), config })
     }
 
-    pub(super) fn config(&self) -> Option<Bytes> {
-        self.config.clone()
+    /// Returns what is answered now: nothing unless the cluster said of late that a master is awaited.
+    pub(super) fn config(&self, now: Instant) -> Option<Bytes> {
+        let (config, asked) = self.config.as_ref()?;
+        (now.saturating_duration_since(*asked) < FRESH).then(|| config.clone())
+    }
+
+    /// Forgets what is answered, and not who may ask: a machine that is refused gives up, and this may pass.
+    pub(super) fn close(&mut self) {
+        self.config = None;
+    }
+
+    #[cfg(test)]
+    pub(super) fn awaiting(token: &str, config: Bytes, asked: Instant) -> Self {
+        Self { tokens: Some(Tokens::new([(ROLE, token)])), config: Some((config, asked)) }
     }
 
     pub(super) fn admits(&self, token: &str) -> bool {
-        self.tokens.as_ref().is_some_and(|tokens| tokens.admits(ROLE, token))
+        self.tokens.as_ref().is_some_and(|tokens| tokens.admit(ROLE, token))
     }
 }
 
@@ -186,7 +206,7 @@ mod tests {
         leave(&access, b"another", digest).await.unwrap();
         let idle = read().await;
         assert!(idle.admits("secret") && !idle.admits("wrong"));
-        assert_eq!(idle.config(), None, "nobody is awaited, and there are not even definitions");
+        assert_eq!(idle.config(Instant::now()), None, "nobody is awaited, and there are not even definitions");
 
         for kind in landfall_machine_api::Kind::ALL {
             let definition = landfall_machine_api::definition(kind, None);
@@ -213,12 +233,22 @@ mod tests {
             made = access.apply("making a machine", &path, &machine).await;
         }
         made.unwrap();
-        let served = read().await.config().expect("a master is awaited");
+        let served = read().await.config(Instant::now()).expect("a master is awaited");
         assert!(String::from_utf8_lossy(&served).contains("/etc/landfall/authorities/etcd/ca.key"));
 
         let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
         access.apply("joining", &format!("api/v1/nodes/{name}"), &node).await.unwrap();
-        assert_eq!(read().await.config(), None, "it has come");
+        assert_eq!(read().await.config(Instant::now()), None, "it has come");
+    }
+
+    #[test]
+    fn word_of_an_awaited_master_ends() {
+        let asked = Instant::now();
+        let mut known = Successors { tokens: None, config: Some((Bytes::from_static(b"keys"), asked)) };
+        assert!(known.config(asked).is_some() && known.config(asked + FRESH / 2).is_some());
+        assert_eq!(known.config(asked + FRESH), None, "the cluster was not asked since");
+        known.close();
+        assert_eq!(known.config(asked), None);
     }
 
     fn authority_files(directory: &Path) -> std::path::PathBuf {

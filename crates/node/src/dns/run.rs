@@ -53,6 +53,7 @@ pub async fn run(machine: &Machine, multicast: bool, stop: CancellationToken) ->
             }
         }));
     }
+    // waits: a service, which ends when it is stopped
     while !stop.is_cancelled() {
         zones.send_replace(Arc::new(self::zone(machine, &known.borrow_and_update().nodes, &own)));
         forwarder.set(upstreams(&handover.site(), &own));

@@ -77,6 +77,7 @@ impl Server {
 
     async fn connections(&self, listener: TcpListener) {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
+        // waits: a server, which ends with its task
         loop {
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
             match listener.accept().await {

@@ -6,6 +6,7 @@ mod balancing;
 mod bootstrap;
 mod certificates;
 mod etcd;
+mod join;
 mod names;
 mod network;
 mod programs;
@@ -21,6 +22,7 @@ pub async fn examine(machine: &Machine) -> Vec<Finding> {
     findings.extend(programs::installed(machine));
     findings.extend(units::running(machine).await);
     findings.extend(bootstrap::progress(machine));
+    findings.extend(join::state(machine));
     findings.extend(names::answered(machine).await);
     findings.extend(balancing::addresses(machine).await);
     findings.extend(balancing::balancer(machine).await);

@@ -88,6 +88,17 @@ impl Etcd {
     /// Has the member of a master that goes leave, if the others that answer are a majority without it. A member that does not answer
     /// any more is struck off. `at` is another member.
     pub async fn dismiss(&self, leaving: &Leaving<'_>, at: &Url) -> Result<(), Error> {
+        // One alone could not be lost.
+        self.strike_off(leaving, 2, at).await
+    }
+
+    /// Has the member of a machine that joined only in part leave. One that stays is enough, as it was before the machine came.
+    pub async fn take_back(&self, leaving: &Leaving<'_>, at: &Url) -> Result<(), Error> {
+        self.strike_off(leaving, 1, at).await
+    }
+
+    /// `least` members must stay.
+    async fn strike_off(&self, leaving: &Leaving<'_>, least: usize, at: &Url) -> Result<(), Error> {
         let members = self.members(at).await?;
         let answers = join_all(members.iter().map(|member| self.answers(member))).await;
         let alive: Vec<&str> = members
@@ -96,7 +107,7 @@ impl Etcd {
             .filter(|(_, answers)| **answers)
             .map(|(member, _)| member.id.as_str())
             .collect();
-        let departure = members::dismissal(&members, &alive, leaving);
+        let departure = members::dismissal(&members, &alive, leaving, least);
         let own = members.iter().find(|member| leaving.is(member) && alive.contains(&member.id.as_str()));
         let own = own.and_then(EtcdMember::endpoint);
         let other = match &departure {

@@ -20,6 +20,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 pub async fn keep_members(machine: &Machine) {
     let access = Access::of(machine);
     let mut told = HashSet::new();
+    // waits: a service, which goes on for as long as its future is polled
     loop {
         if let Err(error) = round(&access, &mut told).await {
             tracing::debug!(error = error_chain(&error), "cannot look at the masters' machines");

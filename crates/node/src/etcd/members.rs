@@ -90,18 +90,18 @@ pub(super) fn departure(members: &[EtcdMember], name: &str, stay: usize) -> Depa
 }
 
 /// Whether the member of a master that goes may leave: those that stay and answer are a majority of those that stay. `alive` are the ids of
-/// members that answer. Two must stay, since one alone could not be lost.
-pub(super) fn dismissal(members: &[EtcdMember], alive: &[&str], leaving: &Leaving<'_>) -> Departure {
+/// members that answer; `least` must stay.
+pub(super) fn dismissal(members: &[EtcdMember], alive: &[&str], leaving: &Leaving<'_>, least: usize) -> Departure {
     let Some(member) = members.iter().find(|member| leaving.is(member)) else { return Departure::Gone };
     let voters: Vec<&EtcdMember> = members.iter().filter(|other| other.id != member.id && !other.is_learner).collect();
     let well: Vec<&&EtcdMember> = voters.iter().filter(|other| alive.contains(&other.id.as_str())).collect();
     let (stay, needed) = (voters.len(), voters.len() / 2 + 1);
     match well.first() {
         // One without a vote is missed by nobody.
-        Some(successor) if member.is_learner || (stay >= 2 && well.len() >= needed) => {
+        Some(successor) if member.is_learner || (stay >= least && well.len() >= needed) => {
             Departure::MayLeave { leaving: member.id.clone(), successor: successor.id.clone() }
         }
-        _ if stay < 2 => Departure::NotYet(format!("etcd would be left with {stay} members; add a master first")),
+        _ if stay < least => Departure::NotYet(format!("etcd would be left with {stay} members; add a master first")),
         _ => Departure::NotYet(format!("{} of etcd's other {stay} members answer, and {needed} must", well.len())),
     }
 }
@@ -123,17 +123,22 @@ mod tests {
             leaving: leaving.into(),
             successor: successor.into(),
         };
-        assert_eq!(dismissal(&three, &["2", "3"], &m0), left("1", "2"));
-        assert_eq!(dismissal(&three, &["1", "2", "3"], &m0), left("1", "2"));
+        assert_eq!(dismissal(&three, &["2", "3"], &m0, 2), left("1", "2"));
+        assert_eq!(dismissal(&three, &["1", "2", "3"], &m0, 2), left("1", "2"));
         let one_away = Departure::NotYet("1 of etcd's other 2 members answer, and 2 must".into());
-        assert_eq!(dismissal(&three, &["1", "3"], &m0), one_away);
-        assert_eq!(dismissal(&three[1..], &["2", "3"], &m0), Departure::Gone);
+        assert_eq!(dismissal(&three, &["1", "3"], &m0, 2), one_away);
+        assert_eq!(dismissal(&three[1..], &["2", "3"], &m0, 2), Departure::Gone);
         let alone = Departure::NotYet("etcd would be left with 1 members; add a master first".into());
-        assert_eq!(dismissal(&three[..2], &["1", "2"], &m0), alone);
+        assert_eq!(dismissal(&three[..2], &["1", "2"], &m0, 2), alone);
+        // One that joined only in part leaves what there was before it came, if that can do without it.
+        assert_eq!(dismissal(&three[..2], &["1", "2"], &m0, 1), left("1", "2"));
+        assert!(matches!(dismissal(&three[..2], &["1"], &m0, 1), Departure::NotYet(_)));
+        let only = Departure::NotYet("etcd would be left with 0 members; add a master first".into());
+        assert_eq!(dismissal(&three[..1], &["1"], &m0, 1), only);
         // Of five, two may be away, the one that goes among them.
         let five: Vec<_> = (0..5).map(|index| member(&index.to_string(), &format!("m{index}"), false)).collect();
-        assert_eq!(dismissal(&five, &["2", "3", "4"], &m0), left("0", "2"));
-        assert!(matches!(dismissal(&five, &["3", "4"], &m0), Departure::NotYet(_)));
+        assert_eq!(dismissal(&five, &["2", "3", "4"], &m0, 2), left("0", "2"));
+        assert!(matches!(dismissal(&five, &["3", "4"], &m0, 2), Departure::NotYet(_)));
     }
 
     #[test]
@@ -142,8 +147,8 @@ mod tests {
         let addresses = ["192.0.2.7".parse().unwrap()];
         let new = Leaving { name: "m9", addresses: &addresses };
         let gone = Departure::MayLeave { leaving: "7".into(), successor: "1".into() };
-        assert_eq!(dismissal(&members, &["1", "2"], &new), gone);
-        assert_eq!(dismissal(&members, &["1", "2"], &Leaving { name: "m9", addresses: &[] }), Departure::Gone);
+        assert_eq!(dismissal(&members, &["1", "2"], &new, 2), gone);
+        assert_eq!(dismissal(&members, &["1", "2"], &Leaving { name: "m9", addresses: &[] }, 2), Departure::Gone);
     }
 
     #[test]

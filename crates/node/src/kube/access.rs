@@ -7,7 +7,7 @@ use std::{
 };
 
 use landfall_cluster::{Api, Kubeconfig};
-use landfall_platform::error_chain;
+use landfall_platform::{ErrorClass, error_chain};
 use landfall_wire::Limits;
 use serde_json::Value;
 use url::Url;
@@ -107,6 +107,7 @@ impl Access {
     /// Calls by the first way that works.
     async fn call(&self, call: Call<'_>) -> Result<Option<Value>, Error> {
         let mut failures = Vec::new();
+        let mut is_refused = false;
         for way in self.ways.iter().filter(|way| way.kubeconfig.exists()) {
             let answer = match way.api() {
                 Ok(api) => call.send(&api).await,
@@ -114,13 +115,16 @@ impl Access {
             };
             match answer {
                 Ok(answer) => return Ok(answer),
-                Err(error) => failures.push(format!("{way}: {}", error_chain(&error))),
+                Err(error) => {
+                    is_refused |= is_refusal(&error);
+                    failures.push(format!("{way}: {}", error_chain(&error)));
+                }
             }
         }
         if failures.is_empty() {
             failures.push("there is no kubeconfig on this machine yet".to_owned());
         }
-        Err(Error::NoWay(failures))
+        Err(Error::NoWay { failures, is_refused })
     }
 }
 
@@ -161,6 +165,20 @@ impl std::fmt::Display for Way {
         write!(f, "{}", self.kubeconfig.display())?;
         self.server.iter().try_for_each(|server| write!(f, " at {server}"))?;
         self.address.iter().try_for_each(|address| write!(f, " on {address}"))
+    }
+}
+
+/// Returns true if the API did not accept the credentials, or they cannot be used at all: a crash may leave an empty file, and authorities
+/// change. Asking again does not help then. That nothing answered is no refusal.
+fn is_refusal(error: &landfall_cluster::Error) -> bool {
+    use landfall_wire::Error as Wire;
+    match error {
+        landfall_cluster::Error::Kubeconfig(_) => true,
+        landfall_cluster::Error::Request { source, .. } => {
+            source.class() == ErrorClass::Auth
+                || matches!(**source, Wire::Certificate { .. } | Wire::Identity(_) | Wire::Roots(_) | Wire::NoRoots)
+        }
+        landfall_cluster::Error::Timeout { .. } => false,
     }
 }
 

@@ -45,6 +45,7 @@ fn follow_by(access: Access, machine: &Machine, interval: Duration) -> watch::Re
     let machine = machine.clone();
     tokio::spawn(async move {
         let mut failing = false;
+        // waits: a service, which goes on for as long as there is a listener
         while !sender.is_closed() {
             let wait = wait(interval, sender.borrow().nodes.len());
             let asked = match just_remembered(&machine, wait) {

@@ -5,9 +5,10 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use landfall_assets::node::paths;
 
-use super::{Amendments, amend, kubelet_environment};
+use super::{Amendments, BootstrapToken, amend, kubelet_environment};
 use crate::{Error, machine::Machine, program::Program, stored};
 
 /// Longer than kubeadm's own limits, which are minutes.
@@ -47,14 +48,10 @@ impl Kubeadm {
         self.run(&["init", "phase", "upload-certs", "--upload-certs"]).await
     }
 
-    /// Makes the tokens that machines join with be there and valid.
-    pub async fn ensure_tokens(&self) -> Result<(), Error> {
-        self.run(&["init", "phase", "bootstrap-token"]).await
-    }
-
-    /// Joins the cluster.
-    pub async fn join(&self) -> Result<(), Error> {
-        self.run(&["join"]).await
+    /// Returns the tokens that machines join with, as if they were made now.
+    pub(crate) fn tokens(&self, now: Timestamp) -> Result<Vec<BootstrapToken>, Error> {
+        let text = std::fs::read_to_string(&self.config).map_err(Error::file("read", &self.config))?;
+        BootstrapToken::read_all(&self.config, &text, now)
     }
 
     /// Takes back what `init` or `join` did to this machine. `keep_member` leaves etcd's membership alone.
@@ -67,7 +64,7 @@ impl Kubeadm {
         Ok(())
     }
 
-    async fn run(&self, arguments: &[&str]) -> Result<(), Error> {
+    pub(super) async fn run(&self, arguments: &[&str]) -> Result<(), Error> {
         let config = self.config.display().to_string();
         let arguments = arguments.iter().copied().chain(["--config", config.as_str()]);
         let said = Program::new("kubeadm", arguments).limit(LIMIT).run().await?;

@@ -14,7 +14,7 @@ use crate::Error;
 pub struct Amendments<'a> {
     /// The address that the machine's API server announces.
     pub advertise: Option<IpAddr>,
-    /// Phases of `kubeadm init` that are left out, besides those that the file leaves out.
+    /// Phases of `kubeadm init` or `kubeadm join` that are left out, besides those that the file leaves out.
     pub skip_phases: &'a [&'a str],
     /// What the machine joins with, in the place of what the file says.
     pub discovery: Option<&'a Discovery>,
@@ -44,6 +44,7 @@ pub fn amend(path: &Path, text: &str, amendments: Amendments<'_>) -> Result<Stri
                 skip(&mut document, amendments.skip_phases);
             }
             Some("JoinConfiguration") => {
+                skip(&mut document, amendments.skip_phases);
                 if document.get("controlPlane").is_some() {
                     advertise(&mut document["controlPlane"], amendments.advertise);
                     if amendments.has_authorities
@@ -123,7 +124,10 @@ mod tests {
             amended(master)[0]["controlPlane"],
             json!({ "certificateKey": "abc", "localAPIEndpoint": { "advertiseAddress": "198.51.100.20" } })
         );
-        assert_eq!(amended("kind: JoinConfiguration\n")[0], json!({ "kind": "JoinConfiguration" }));
+        assert_eq!(
+            amended("kind: JoinConfiguration\n")[0],
+            json!({ "kind": "JoinConfiguration", "skipPhases": ["preflight"] })
+        );
     }
 
     #[test]

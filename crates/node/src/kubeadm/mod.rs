@@ -2,6 +2,11 @@
 
 mod commands;
 mod config;
+mod join;
+mod storage;
+mod token;
 
 pub use commands::Kubeadm;
 pub use config::{Amendments, Discovery, amend, kubelet_environment};
+pub(crate) use storage::{remove_empty, store};
+pub(crate) use token::BootstrapToken;

@@ -37,6 +37,7 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
     let mut missed = 0;
     // What an earlier run left behind leads nowhere until haproxy runs.
     redirect.set(false).await?;
+    // waits: a service, which ends when it is stopped
     loop {
         let nodes = known.borrow_and_update().nodes.clone();
         if configured.as_ref() != Some(&nodes) || !haproxy.is_running() {

@@ -24,6 +24,7 @@ const REPEAT: Duration = Duration::from_secs(10);
 pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error> {
     let mut known = follow(machine, INTERVAL);
     let mut rules = String::new();
+    // waits: a service, which ends when it is stopped
     loop {
         let nodes = known.borrow_and_update().nodes.clone();
         if !nodes.is_empty()

@@ -5,6 +5,7 @@
 //! certificates.
 
 mod config_server;
+mod copy;
 mod due;
 mod restart;
 mod run;

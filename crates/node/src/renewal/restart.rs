@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::Error;
+use crate::{Error, stored};
 
 /// Programs in the order in which they are restarted, with the port by which one sees that they run.
 const PROGRAMS: &[(&str, u16)] =
@@ -32,10 +32,10 @@ pub(super) async fn restart_all(kubernetes: &Path) -> Result<(), Error> {
         }
         tracing::info!(program = name, "restarts to take its new certificates");
         fs::create_dir_all(aside.parent().unwrap_or(kubernetes)).map_err(Error::file("create", &aside))?;
-        fs::rename(&manifest, &aside).map_err(Error::file("move away", &manifest))?;
+        stored::rename(&manifest, &aside)?;
         let stopped = wait(*port, false).await;
         // Put back whatever came of it: a control plane with an old certificate is better than none.
-        fs::rename(&aside, &manifest).map_err(Error::file("put back", &manifest))?;
+        stored::rename(&aside, &manifest)?;
         stopped?;
         wait(*port, true).await?;
     }
@@ -48,7 +48,7 @@ pub(super) fn put_back(kubernetes: &Path) -> Result<(), Error> {
         let (manifest, aside) = places(kubernetes, name);
         if aside.exists() {
             tracing::warn!(program = name, "putting back a manifest that was left aside");
-            fs::rename(&aside, &manifest).map_err(Error::file("put back", &manifest))?;
+            stored::rename(&aside, &manifest)?;
         }
     }
     Ok(())

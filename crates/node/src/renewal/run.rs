@@ -7,10 +7,11 @@ use landfall_assets::MachineRole;
 use landfall_platform::error_chain;
 use tokio_util::sync::CancellationToken;
 
-use super::{certificate_files, config_server, is_due, restart};
+use super::{certificate_files, config_server, copy, is_due, restart};
 use crate::{
     Error, approval,
     kube::{Access, ClusterNode, remembered},
+    kubeadm,
     machine::Machine,
     program::Program,
 };
@@ -22,7 +23,7 @@ const HOUR: i64 = 3600;
 /// Renews what is due, and approves what kubelets ask for, until `stop`.
 pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error> {
     let kubernetes = Path::new(KUBERNETES);
-    restart::put_back(kubernetes)?;
+    put_back(kubernetes)?;
     let access = Access::of(machine);
     tokio::select! {
         () = stop.cancelled() => {}
@@ -30,11 +31,18 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
         () = approval::keep_withdrawn(&access) => {}
         () = keep_renewing(machine, kubernetes) => {}
     }
-    // A restart may have been cut off.
+    // A renewal may have been cut off.
+    put_back(kubernetes)
+}
+
+/// Puts back what an earlier renewal replaced or took away.
+fn put_back(kubernetes: &Path) -> Result<(), Error> {
+    copy::put_back(kubernetes)?;
     restart::put_back(kubernetes)
 }
 
 async fn keep_renewing(machine: &Machine, kubernetes: &Path) {
+    // waits: a service, which goes on for as long as its future is polled
     loop {
         let now = Timestamp::now();
         if let Some(facts) = &machine.facts.config_server
@@ -61,7 +69,14 @@ async fn renew(kubernetes: &Path, now: Timestamp) -> Result<(), Error> {
         return Ok(());
     }
     tracing::info!(files = due.join(" "), "renewing the control plane's certificates");
-    Program::new("kubeadm", ["certs", "renew", "all"]).limit(Duration::from_mins(5)).run().await?;
+    copy::keep(kubernetes)?;
+    let renewed = Program::new("kubeadm", ["certs", "renew", "all"]).limit(Duration::from_mins(5)).run().await;
+    if let Err(error) = renewed {
+        copy::put_back(kubernetes)?;
+        return Err(error.into());
+    }
+    kubeadm::store()?;
+    copy::discard(kubernetes)?;
     restart::restart_all(kubernetes).await?;
     tracing::info!("all programs of the control plane have new certificates");
     Ok(())

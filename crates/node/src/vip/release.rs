@@ -6,7 +6,7 @@ use crate::{Error, machine::Machine, stored};
 
 /// Has `landfall-node vip` on this machine let go of all addresses and never take them again, also after a reboot.
 pub fn release(machine: &Machine) -> Result<(), Error> {
-    stored::write(&marker(machine), "the masters hold the addresses\n").map(drop)
+    stored::mark(&marker(machine), "the masters hold the addresses\n")
 }
 
 /// Whether the addresses were given away.

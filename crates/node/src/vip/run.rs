@@ -32,6 +32,7 @@ pub async fn run(machine: &Machine, stop: CancellationToken) -> Result<(), Error
     let mut configured: Option<Vec<ClusterNode>> = None;
     let mut takes_part = false;
     let mut released = false;
+    // waits: a service, which ends when it is stopped
     loop {
         let nodes = known.borrow_and_update().nodes.clone();
         if is_released(machine) {

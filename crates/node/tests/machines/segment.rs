@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -24,6 +25,9 @@ hostname "$NAME"
 eval "$RUN"
 wait
 "#;
+
+/// What a command may take until it has written something.
+const DEADLINE: Duration = Duration::from_mins(1);
 
 static SEGMENTS: AtomicUsize = AtomicUsize::new(0);
 
@@ -115,6 +119,29 @@ impl Segment {
         let _ = Command::new("kill").arg(format!("-{signal}")).args(&ids).stderr(Stdio::null()).status();
     }
 
+    /// The processes of a machine that run a program.
+    pub(crate) fn processes(&self, name: &str, program: &str) -> Vec<String> {
+        let listing = output(&["netns", "pids", &self.namespace(name)]);
+        let runs = |id: &&str| fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|comm| comm.trim() == program);
+        listing.split_whitespace().filter(runs).map(str::to_owned).collect()
+    }
+
+    /// Waits until a command of a machine has written something to a file of its logs, and looks at the segment meanwhile.
+    pub(crate) fn wait_for_log(&self, name: &str, file: &str, text: &str, look: impl Fn()) {
+        let begun = Instant::now();
+        while !self.log(name, file).contains(text) {
+            look();
+            assert!(begun.elapsed() < DEADLINE, "{name} does not write '{text}'\n{}", self.last_words());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        look();
+    }
+
+    /// What a command of a machine has written to a file of its logs.
+    pub(crate) fn log(&self, name: &str, file: &str) -> String {
+        fs::read_to_string(self.logs(name).join(file)).unwrap_or_default()
+    }
+
     /// A command on a machine.
     pub(crate) fn inside(&self, name: &str, program: &str) -> Command {
         let mut command = Command::new("ip");
@@ -184,6 +211,8 @@ fn payload(directory: &Path, role: &str, nodes: &[Value]) {
             "keepalivedConfig": "/etc/landfall/keepalived.conf", "haproxyConfig": "/etc/landfall/haproxy.cfg" },
         "networks": { "networkType": "Routed", "machine": ["198.51.100.0/24"],
             "cluster": [{ "cidr": "10.128.0.0/14", "hostPrefix": 23 }], "service": ["172.30.0.0/16"] },
+        "kubeadm": "/etc/landfall/kubeadm.yaml",
+        "configServer": { "certificate": "/etc/landfall/tls.crt", "key": "/etc/landfall/tls.key", "roles": [] },
     });
     let check = |port: u16| {
         format!(

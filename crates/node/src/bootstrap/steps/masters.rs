@@ -22,6 +22,7 @@ impl Masters {
         let balancer = facts.vips.as_ref().map(|vips| vips.balancer_port);
         let ports: Vec<u16> = [facts.api.port].into_iter().chain(balancer).collect();
         let mut last = String::new();
+        // waits: the engine ends the step at its limit
         loop {
             let seen = match access::local(&self.0).nodes().await {
                 Ok(nodes) => match missing(&self.0, &nodes, wanted, &ports).await {
@@ -46,9 +47,12 @@ async fn missing(machine: &Machine, nodes: &[ClusterNode], wanted: usize, ports:
         return Some(format!("{} of {wanted} masters have joined", masters.len()));
     }
     for master in masters {
+        let Some(&address) = master.addresses.first() else {
+            return Some(format!("{} has no address yet", master.name));
+        };
         for &port in ports {
             // Who answers must be a server of this cluster: a forged word would give the address away too early.
-            let server = access::server(machine, SocketAddr::new(*master.addresses.first()?, port));
+            let server = access::server(machine, SocketAddr::new(address, port));
             match server.is_ready().await {
                 Ok(true) => {}
                 Ok(false) => return Some(format!("{} is not ready on port {port} yet", master.name)),
@@ -60,4 +64,26 @@ async fn missing(machine: &Machine, nodes: &[ClusterNode], wanted: usize, ports:
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[tokio::test]
+    async fn a_master_without_an_address_is_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let machine = testing::machine("bootstrap", "demo-x7k2p-bootstrap", dir.path());
+        let master = |name: &str| ClusterNode {
+            name: name.into(),
+            role: MachineRole::Master,
+            addresses: vec![],
+            pod_networks: vec![],
+        };
+        let nodes = [master("m0"), master("m1")];
+        assert_eq!(missing(&machine, &nodes, 3, &[6443]).await.unwrap(), "2 of 3 masters have joined");
+        let seen = missing(&machine, &nodes, 2, &[6443]).await.expect("the address would be given away to nobody");
+        assert_eq!(seen, "m0 has no address yet");
+    }
 }

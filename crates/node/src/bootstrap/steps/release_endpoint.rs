@@ -20,6 +20,7 @@ impl ReleaseEndpoint {
     async fn act(&self, context: &Context) -> Result<(), Error> {
         Program::new("systemctl", ["disable", "--now", UNIT]).run().await?;
         let endpoint = access::endpoint(&self.0);
+        // waits: the engine ends the step at its limit
         loop {
             match endpoint.is_ready().await {
                 Ok(true) => return Ok(()),

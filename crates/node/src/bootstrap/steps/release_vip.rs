@@ -21,6 +21,7 @@ impl ReleaseVip {
     async fn act(&self, context: &Context) -> Result<(), Error> {
         vip::release(&self.0)?;
         let vips = &self.0.vips()?.api;
+        // waits: the engine ends the step at its limit
         loop {
             let held: Vec<_> =
                 interfaces().await?.into_iter().flat_map(|it| it.addresses).filter_map(|it| it.address).collect();

@@ -18,6 +18,7 @@ super::step!(Vip);
 impl Vip {
     async fn act(&self, context: &Context) -> Result<(), Error> {
         let wanted = &self.0.vips()?.api;
+        // waits: the engine ends the step at its limit
         loop {
             let held: Vec<_> =
                 interfaces().await?.into_iter().flat_map(|it| it.addresses).filter_map(|it| it.address).collect();

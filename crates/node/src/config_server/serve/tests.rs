@@ -2,16 +2,20 @@ use std::net::SocketAddr;
 
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::TokioIo;
+use landfall_assets::{
+    MachineRole,
+    node::{ConfigServerFacts, ServedRole},
+};
 use tokio_rustls::TlsConnector;
 
 use super::*;
-use crate::config_server::{Configs, Tokens};
+use crate::config_server::{Admission, Configs, DiskFiles, Tokens, Unreadable};
 
 struct Large;
 
 impl Configs for Large {
-    fn config(&self, _: &str) -> Option<Bytes> {
-        Some(Bytes::from(vec![b' '; 300_000]))
+    fn config(&self, _: &str) -> Result<Option<Bytes>, Unreadable> {
+        Ok(Some(Bytes::from(vec![b' '; 300_000])))
     }
 }
 
@@ -23,6 +27,10 @@ struct Lab {
 }
 
 async fn lab() -> Lab {
+    lab_with(Arc::new(Tokens::new([("master", "secret")]))).await
+}
+
+async fn lab_with(tokens: Arc<dyn Admission>) -> Lab {
     let pair = rcgen::generate_simple_self_signed(["api-int.demo.example.com".to_owned()]).unwrap();
     let tls = Tls { certificates: pair.cert.pem().into_bytes(), key: pair.signing_key.serialize_pem().into_bytes() };
     let mut roots = rustls::RootCertStore::empty();
@@ -35,7 +43,7 @@ async fn lab() -> Lab {
         .with_no_client_auth();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = Arc::new(ConfigServer::new(Arc::new(Large), Arc::new(Tokens::new([("master", "secret")]))));
+    let server = Arc::new(ConfigServer::new(Arc::new(Large), tokens));
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     let task = tokio::spawn(async move { serve(listener, &tls, server, stopping).await });
@@ -97,4 +105,22 @@ async fn a_wrong_token_is_refused_and_the_server_stops_cleanly() {
     lab.stop.cancel();
     lab.served.await.unwrap().unwrap();
     assert!(tokio::net::TcpStream::connect(lab.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_read_its_files_keeps_machines_asking() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    // A directory in the place of the file: reading it fails, as it does without a file descriptor to read it by.
+    std::fs::create_dir(path("m.sha256")).unwrap();
+    let role = ServedRole { role: MachineRole::Master, config: path("m.ign"), token_digest: path("m.sha256") };
+    let facts = ConfigServerFacts { certificate: path("tls.crt"), key: path("tls.key"), roles: vec![role] };
+    let lab = lab_with(Arc::new(DiskFiles::new(&facts, dir.path().join("progress.json")))).await;
+    for _ in 0..20 {
+        let answer = lab.response("secret").await;
+        assert_eq!(answer.status(), 503, "Ignition gives up for good on 401");
+        assert_eq!(answer.headers()[header::CONNECTION], "close");
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        assert!(body.starts_with(b"this server cannot read its own files"), "not taken for one that guesses: {body:?}");
+    }
 }
