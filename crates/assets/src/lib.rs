@@ -7,6 +7,8 @@
 //!
 //! The walk: [`Secrets::generate`] → [`manifests()`] → [`Certificates::issue`] → [`ignition_configs`].
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
+
 mod cluster;
 mod error;
 mod graph;

@@ -1,6 +1,8 @@
 //! OpenShift and OKD through a stand-in for the release's own installer, which treats files as the real one does, and
 //! through the real one where there is one.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
+
 #[path = "openshift/environment.rs"]
 mod environment;
 #[path = "openshift/ignition.rs"]

@@ -5,7 +5,7 @@ use landfall_config::Role;
 use super::document::Document;
 use crate::{
     Cluster, Error, Secrets,
-    node::{NodeConfig, NodeFile},
+    node::{NodeConfig, NodeFile, config_url},
 };
 
 /// The header that carries the machine token. Ignition sends it with the request for the merged config only.
@@ -15,8 +15,8 @@ pub(crate) const TOKEN_HEADER: &str = "Authorization";
 pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     let mut document = Document::default();
     document.reach_outside(cluster);
-    let url = format!("https://{}/config/{}", cluster.config_server_endpoint(), role.name());
-    document.merge(&url, (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
+    document
+        .merge(&config_url(cluster, role), (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
     document.trust(secrets.cluster_ca().certificate());
     document.to_json(&format!("{}.ign", role.name()))
 }

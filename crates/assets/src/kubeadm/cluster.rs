@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 use super::API_VERSION;
 use crate::{Cluster, node::paths};
 
+/// Controllers of the controller manager: kubeadm's own choice, without the one that approves the certificates of kubelets for every holder of a join
+/// token. kubeadm binds its permissions anew with each upgrade, so that taking them away leaves gaps; the arguments stay as they are.
+const CONTROLLERS: &str = "*,bootstrapsigner,tokencleaner,-certificatesigningrequest-approving-controller";
+
 pub(super) fn configuration(cluster: &Cluster<'_>) -> Value {
     let config = cluster.config;
     let networking = &config.networking;
@@ -55,6 +59,10 @@ fn controller_manager_arguments(config: &InstallConfig) -> Vec<Value> {
     // kubeadm before 1.36 makes and mounts a directory below /usr, which is read-only, unless it is told another one.
     if Version::parse(config.kubernetes_version()).is_ok_and(|version| version < Version::new(1, 36, 0)) {
         settings.push(("flex-volume-plugin-dir", paths::VOLUME_PLUGINS.to_owned()));
+    }
+    // The machine controller knows the machines, and approves for them alone.
+    if config.manages_machines() {
+        settings.push(("controllers", CONTROLLERS.to_owned()));
     }
     settings.into_iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }

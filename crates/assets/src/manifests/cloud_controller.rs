@@ -7,7 +7,7 @@ use landfall_config::packet::{CloudControllerManager, Platform, ServiceLoadBalan
 use serde_json::{Value, json};
 
 use super::{Credentials, Manifest, credentials::secret};
-use crate::{Cluster, onprem::KUBE_VIP};
+use crate::Cluster;
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "cloud-provider-equinix-metal";
@@ -23,7 +23,7 @@ pub(crate) fn cloud_controller_manager(cluster: &Cluster<'_>, credentials: Optio
     let Some(wanted) = &platform.cloud_controller_manager else { return Vec::new() };
     let mut objects = vec![service_account(NAME), role(), binding(NAME, NAME), daemon_set(wanted)];
     if wanted.services == ServiceLoadBalancer::KubeVip {
-        objects.extend(kube_vip());
+        objects.extend(kube_vip(platform.kube_vip_image()));
     }
     let secret = credentials.map(|credentials| configuration(platform, wanted, credentials));
     let secret = secret.map(|secret| Manifest::private("45-cloud-controller-config.yaml", vec![secret]));
@@ -119,7 +119,7 @@ fn role() -> Value {
 }
 
 /// kube-vip on workers, which announces addresses of Services to the peers that the manager writes on nodes.
-fn kube_vip() -> Vec<Value> {
+fn kube_vip(image: &str) -> Vec<Value> {
     let labels = json!({ "app": KUBE_VIP_NAME });
     let setting = |name: &str, value: &str| json!({ "name": name, "value": value });
     let reads = ["list", "get", "watch", "update"];
@@ -156,7 +156,7 @@ fn kube_vip() -> Vec<Value> {
                     } } },
                     "containers": [{
                         "name": "kube-vip",
-                        "image": KUBE_VIP,
+                        "image": image,
                         "args": ["manager"],
                         "env": [
                             setting("vip_interface", "lo"),

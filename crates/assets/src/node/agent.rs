@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::NodeUnit;
+use super::{NodeUnit, sandbox::sandbox};
 use crate::{Cluster, template};
 
 /// Where the program is: where it is downloaded to, or where the operating system image has it.
@@ -19,6 +19,7 @@ pub(crate) fn agent_unit(cluster: &Cluster<'_>, command: &str, description: &str
         description,
         after: "network-online.target",
         done: None,
+        sandbox: sandbox(command),
     })
 }
 
@@ -30,6 +31,7 @@ pub(super) fn agent_task(cluster: &Cluster<'_>, command: &str, description: &str
         description,
         after: "network-online.target landfall-unpack.service containerd.service",
         done: Some(done),
+        sandbox: sandbox(command),
     })
 }
 
@@ -45,4 +47,5 @@ struct AgentUnit<'a> {
     description: &'a str,
     after: &'a str,
     done: Option<&'a str>,
+    sandbox: Vec<&'static str>,
 }

@@ -4,7 +4,9 @@ use landfall_config::{NetworkType, Role};
 use landfall_platform::FileSet;
 use sha2::{Digest, Sha256};
 
-use super::{NodeConfig, NodeFile, agent, artifacts, containerd, paths, proxy, served_roles, system, trust, units};
+use super::{
+    ConfigSource, NodeConfig, NodeFile, agent, artifacts, containerd, paths, proxy, served_roles, system, trust, units,
+};
 use crate::{
     Certificates, Cluster, Error, MachineRole, Secrets, hex, kubeadm,
     manifests::is_manifest,
@@ -46,6 +48,9 @@ impl KubernetesMachines<'_> {
     pub(crate) fn pool(self, role: Role, served: ServedConfigs<'_>) -> Result<NodeConfig, Error> {
         let mut config = self.machine(role.into(), served)?;
         config.units.push(agent::agent_task(self.cluster, "join", "Join the cluster", paths::JOIN_DONE));
+        if role == Role::Worker {
+            config.files.push(ConfigSource::file(self.cluster, self.secrets, role));
+        }
         if role == Role::Master {
             config.units.push(agent::agent_unit(self.cluster, "certificates", "Certificates of the control plane"));
             config.units.push(agent::agent_unit(self.cluster, "etcd", "Members of etcd"));

@@ -21,6 +21,10 @@ pub const HAPROXY_CONFIG: &str = "/etc/landfall/haproxy.cfg";
 pub const KUBERNETES_PKI: &str = "/etc/kubernetes/pki";
 /// Environment of the kubelet that `landfall-node` writes once it knows the machine's addresses.
 pub const KUBELET_ENVIRONMENT: &str = "/var/lib/landfall/kubelet.env";
+/// Where a worker's config came from, so that it can be fetched again until the machine has joined.
+pub const CONFIG_SOURCE: &str = "/etc/landfall/config-source.json";
+/// Left by `landfall-node join` before kubeadm starts: what is on the disk from then on may be a member of etcd.
+pub const JOIN_BEGUN: &str = "/var/lib/landfall/join.begun";
 /// Left by `landfall-node join` when the machine has joined, so that a reboot does not begin again.
 pub const JOIN_DONE: &str = "/var/lib/landfall/join.done";
 /// Left by `landfall-node bootstrap` when the control plane has moved to the masters.

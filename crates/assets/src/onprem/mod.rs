@@ -19,6 +19,6 @@ pub(crate) use files::{onprem_files, onprem_units};
 pub use haproxy::haproxy_config;
 pub use keepalived::keepalived_config;
 pub use members::{LocalNode, Member};
-pub(crate) use platform_endpoint::{KUBE_VIP, is_led_by_platform};
+pub(crate) use platform_endpoint::is_led_by_platform;
 pub use router_ids::router_ids;
 pub(crate) use vips::vip_facts;

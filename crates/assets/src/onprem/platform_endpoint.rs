@@ -3,12 +3,13 @@
 use std::net::IpAddr;
 
 use askama::Template;
-use landfall_config::{EndpointHolder, packet::Endpoint};
+use landfall_config::{
+    EndpointHolder,
+    packet::{self, Endpoint},
+};
 
 use crate::{Cluster, MachineRole, NodeFile, NodeUnit, node::paths, template};
 
-/// Announces addresses over BGP; a later version no longer knows this platform, and is told everything.
-pub(crate) const KUBE_VIP: &str = "ghcr.io/kube-vip/kube-vip:v0.8.0";
 /// Any name below the wildcard record of the applications.
 const INGRESS_NAME: &str = "ingress.apps";
 
@@ -43,7 +44,8 @@ pub(super) fn files(cluster: &Cluster<'_>) -> Vec<NodeFile> {
         None => return Vec::new(),
         Some(Way::Assigned) => vec![script("hold-endpoint", include_str!("../../templates/hold-endpoint").to_owned())],
         Some(Way::Announced) => {
-            vec![script("announce-endpoint", template::text(&Announce { image: KUBE_VIP }))]
+            let image = cluster.config.platform.packet().map(packet::Platform::kube_vip_image).unwrap_or_default();
+            vec![script("announce-endpoint", template::text(&Announce { image }))]
         }
     };
     let api: Vec<String> = cluster
@@ -90,6 +92,6 @@ struct Unit {
 
 #[derive(Template)]
 #[template(path = "announce-endpoint", escape = "none", ext = "sh")]
-struct Announce {
-    image: &'static str,
+struct Announce<'a> {
+    image: &'a str,
 }

@@ -160,6 +160,7 @@ PY
         for peer in 169.254.255.1 169.254.255.2; do
             [[ $(ip route get "$peer") == *"via 10.64.1.2 dev bond0 src 10.64.1.3"* ]]
         done
+        [[ $(stat -c %a "$manifest") == 600 ]] # the passwords of the sessions are in it
         cat "$manifest"
         kill "$unit"; wait "$unit" || true
         ./announce-endpoint --release
@@ -172,6 +173,33 @@ PY
     assert_eq!((setting("address"), setting("bgp_routerid"), setting("bgp_as")), ("192.0.2.10", "10.64.1.3", "65000"));
     let peers = "169.254.255.1:65530:Secret123456:true,169.254.255.2:65530:Secret123456:true";
     assert_eq!(setting("bgp_peers"), peers);
+}
+
+#[test]
+fn no_wait_for_an_announcement_is_without_end() {
+    if !is_root() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    place(directory.path(), "announce-endpoint", &script("bgp", "announce-endpoint"));
+    on_machine(
+        directory.path(),
+        r#"
+        export LANDFALL_WAIT_SECONDS=1
+        # Ends in time, fails, and says what it waited for and what it saw last.
+        gives_up() {
+            local status=0
+            timeout --kill-after 5 60 ./announce-endpoint "$1" 2>told || status=$?
+            [[ $status == 1 ]] || { echo "status $status" >&2; cat told >&2; return 1; }
+            grep -F "$2" told && grep -F "$3" told || { cat told >&2; return 1; }
+        }
+        gives_up api-int.demo.example.com "this machine to join the cluster" "there is no /etc/kubernetes/kubelet.conf"
+        mkdir -p /etc/kubernetes; touch /etc/kubernetes/kubelet.conf
+        gives_up nowhere.example.com "the address of nowhere.example.com" "no name server knows"
+        gives_up api-int.demo.example.com "a BGP session of this machine" "curl:"
+        [[ ! -e /etc/kubernetes/manifests/kube-vip.yaml ]]
+        "#,
+    );
 }
 
 fn is_root() -> bool {

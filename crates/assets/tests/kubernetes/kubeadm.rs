@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path};
 
-use landfall_config::KeyAlgorithm;
+use landfall_config::{InstallConfig, KeyAlgorithm, MachineManagement};
+use serde_json::Value;
 
 use crate::{
     configs::{Rendered, SITES, edited, example},
@@ -36,6 +37,24 @@ fn kubeadm_is_able_to_object() {
     let text = View::new(&rendered.text("bootstrap.ign")).file("/etc/landfall/kubeadm.yaml").to_owned();
     fs::write(&path, text.replace("certificateKey", "certificateKeys")).unwrap();
     assert!(!try_run(tool::kubeadm(), &["config", "validate", "--config", path.to_str().unwrap()]).0);
+}
+
+/// kubeadm binds the roles for automatic approval again at each upgrade; without its controller they do nothing.
+#[test]
+fn machines_are_approved_by_the_machine_controller_alone() {
+    let controllers = |edit: fn(&mut InstallConfig)| {
+        let rendered = Rendered::new(edited(edit));
+        let text = View::new(&rendered.text("bootstrap.ign")).file("/etc/landfall/kubeadm.yaml").to_owned();
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+        let cluster = documents.iter().find(|document| document["kind"] == "ClusterConfiguration").unwrap();
+        let arguments = cluster["controllerManager"]["extraArgs"].as_array().unwrap().clone();
+        arguments.into_iter().find(|argument| argument["name"] == "controllers").map(|found| found["value"].clone())
+    };
+    let own = controllers(|_| {}).expect("the machine controller approves");
+    // The rest is what kubeadm itself sets.
+    assert_eq!(own, "*,bootstrapsigner,tokencleaner,-certificatesigningrequest-approving-controller");
+    let none = controllers(|config| config.machines = Some(MachineManagement::UserManaged));
+    assert_eq!(none, None, "without a machine controller kubelets are approved as kubeadm has it");
 }
 
 /// `kubeadm init` takes the authorities that it finds and makes only what is missing. This proves that it can read ours.

@@ -1,5 +1,6 @@
 //! What is rendered for distribution `kubernetes`, judged by the programs that will read it.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

@@ -64,6 +64,29 @@ fn unpacking_puts_programs_in_place_and_clears_up() {
     assert!(opt.join("landfall/unpacked").exists());
 }
 
+/// A loss of power leaves files empty that were not synced, so the archives stay until the programs are stored, and the mark.
+#[test]
+fn archives_stay_until_programs_are_on_stable_storage() {
+    for (fails_with, is_marked) in [("--file-system", false), ("unpacked", true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let opt = directory.path();
+        archive(
+            opt,
+            "kubernetes-node.tar.gz",
+            &["kubernetes/node/bin/kubeadm", "kubernetes/node/bin/kubelet", "kubernetes/node/bin/kubectl"],
+        );
+        archive(opt, "containerd.tar.gz", &["bin/containerd"]);
+        archive(opt, "cni-plugins.tar.gz", &["./bridge"]);
+        let unpack = script("unpack").replace("/opt", opt.to_str().unwrap());
+        let sync = format!("sync() {{ case \"$*\" in *{fails_with}*) return 1 ;; esac; }}\n");
+        let path = opt.join("unpack");
+        fs::write(&path, unpack.replacen("set -euo pipefail\n", &format!("set -euo pipefail\n{sync}"), 1)).unwrap();
+        assert!(!try_run("bash", &[path.to_str().unwrap()]).0, "{fails_with}");
+        assert!(opt.join("landfall/downloads/containerd.tar.gz").exists(), "{fails_with}");
+        assert_eq!(opt.join("landfall/unpacked").exists(), is_marked, "{fails_with}");
+    }
+}
+
 #[test]
 fn a_damaged_download_is_not_taken_for_done() {
     let directory = tempfile::tempdir().unwrap();
