@@ -1,16 +1,20 @@
 //! What the host shows to machines, kept so that a second run is the same host to machines that were made by the first.
 
-use std::{fs::OpenOptions, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
+use std::path::Path;
 
 use rand::Rng as _;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use serde::{Deserialize, Serialize};
 
-/// Certificates, and the part of a path that nobody can guess.
+/// Certificates, and the parts of paths that cannot be guessed.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Identity {
-    /// What comes first in every path.
+    /// First part of the paths of public files. It travels in plain, so it opens nothing else.
     pub token: String,
+    /// First part of the paths of private files, which only ever travels over TLS. Identities of earlier versions have none, and
+    /// serve no private files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private_token: Option<String>,
     /// The certificate of the authority, in PEM: what machines are told to trust.
     pub authority: String,
     authority_key: String,
@@ -58,17 +62,7 @@ impl Identity {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let made = Self::make()?;
                 let text = serde_json::to_vec(&made).unwrap_or_default();
-                // Written under another name first, so that a crash leaves all or nothing.
-                let beside = path.with_extension("new");
-                let mut written = OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(true)
-                    .mode(0o600)
-                    .open(&beside)
-                    .map_err(file)?;
-                written.write_all(&text).and_then(|()| written.sync_all()).map_err(file)?;
-                std::fs::rename(&beside, path).map_err(file)?;
+                landfall_durable::write(path, text, landfall_durable::Access::Private).map_err(file)?;
                 Ok(made)
             }
             Err(error) => Err(file(error)),
@@ -76,17 +70,13 @@ impl Identity {
     }
 
     fn make() -> Result<Self, IdentityError> {
-        let bytes: [u8; 24] = rand::rng().random();
-        let token = u128::from_be_bytes(bytes[..16].try_into().unwrap_or_default());
-        let rest = u64::from_be_bytes(bytes[16..].try_into().unwrap_or_default());
-        let token = format!("{token:032x}{rest:016x}");
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, "landfall asset host");
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
         let authority = params.self_signed(&key)?.pem();
-        Ok(Self { token, authority, authority_key: key.serialize_pem() })
+        Ok(Self { token: token(), private_token: Some(token()), authority, authority_key: key.serialize_pem() })
     }
 
     /// A certificate for a name or an address, and its key, in PEM.
@@ -98,4 +88,10 @@ impl Identity {
         params.distinguished_name.push(DnType::CommonName, "landfall asset host");
         Ok((params.signed_by(&key, &issuer)?.pem(), key.serialize_pem()))
     }
+}
+
+/// Returns 192 random bits in hexadecimal.
+fn token() -> String {
+    let [first, second, third] = rand::rng().random::<[u64; 3]>();
+    format!("{first:016x}{second:016x}{third:016x}")
 }

@@ -4,12 +4,9 @@ use std::{
     collections::BTreeMap,
     convert::Infallible,
     io,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -25,7 +22,10 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Identity, IdentityError};
+use crate::{
+    Identity, IdentityError,
+    private::{Opened, Private, Reader},
+};
 
 /// The first byte of a TLS connection.
 const HANDSHAKE: u8 = 0x16;
@@ -66,15 +66,21 @@ impl AssetHost {
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![chain], key))
             .map_err(|_| StartError::Tls)?;
-        let shelf = Arc::new(Shelf { token: identity.token.clone(), assets, is_closed: AtomicBool::new(false) });
+        let private = Private::new(identity.private_token.as_deref(), assets.private);
+        let shelf = Arc::new(Shelf { token: identity.token.clone(), public: assets.public, private });
         let stop = CancellationToken::new();
         tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config)), shelf.clone(), stop.clone()));
         Ok(Self { address, shelf, stop })
     }
 
-    /// Serves no secrets from now on: nobody needs them any more.
+    /// Serves private files to this reader. Until then they are not served at all.
+    pub fn admit(&self, reader: Reader) {
+        self.shelf.private.admit(reader);
+    }
+
+    /// Serves no private files from now on: they have done their work.
     pub fn forget_private(&self) {
-        self.shelf.is_closed.store(true, Ordering::Relaxed);
+        self.shelf.private.close();
     }
 
     /// Where it listens.
@@ -112,17 +118,28 @@ pub enum StartError {
 #[derive(Debug)]
 struct Shelf {
     token: String,
-    assets: Assets,
-    is_closed: AtomicBool,
+    public: BTreeMap<String, Bytes>,
+    private: Private,
 }
 
 impl Shelf {
-    /// What is at a path. Whoever has the token only by half gets what everybody gets.
-    fn take(&self, path: &str, is_private: bool) -> Option<&Bytes> {
+    /// Answers a request. `peer` is the machine at the other end of TLS; requests in plain have none.
+    async fn take(&self, path: &str, peer: Option<IpAddr>) -> Result<Bytes, StatusCode> {
+        if let Some(public) = self.public(path) {
+            return Ok(public.clone());
+        }
+        let Some(peer) = peer else { return Err(StatusCode::NOT_FOUND) };
+        match self.private.open(path, peer, Instant::now()).await {
+            Opened::File(file) => Ok(file),
+            Opened::Closed => Err(StatusCode::NOT_FOUND),
+            // Ignition repeats the request.
+            Opened::NotYet => Err(StatusCode::SERVICE_UNAVAILABLE),
+        }
+    }
+
+    fn public(&self, path: &str) -> Option<&Bytes> {
         let name = path.strip_prefix('/')?.strip_prefix(self.token.as_str())?.strip_prefix('/')?;
-        let is_private = is_private && !self.is_closed.load(Ordering::Relaxed);
-        let private = is_private.then(|| self.assets.private.get(name)).flatten();
-        private.or_else(|| self.assets.public.get(name))
+        self.public.get(name)
     }
 }
 
@@ -137,7 +154,7 @@ async fn accept(listener: TcpListener, tls: TlsAcceptor, shelf: Arc<Shelf>, stop
             Ok((stream, peer)) => {
                 let (tls, shelf) = (tls.clone(), shelf.clone());
                 tasks.spawn(stop.clone().run_until_cancelled_owned(timeout(PATIENCE, async move {
-                    if let Err(error) = serve(stream, tls, shelf).await {
+                    if let Err(error) = serve(stream, peer.ip(), tls, shelf).await {
                         tracing::debug!(%peer, %error, "a machine was not served");
                     }
                 })));
@@ -151,29 +168,36 @@ async fn accept(listener: TcpListener, tls: TlsAcceptor, shelf: Arc<Shelf>, stop
     }
 }
 
-async fn serve(stream: TcpStream, tls: TlsAcceptor, shelf: Arc<Shelf>) -> io::Result<()> {
+async fn serve(stream: TcpStream, peer: IpAddr, tls: TlsAcceptor, shelf: Arc<Shelf>) -> io::Result<()> {
     let mut first = [0];
     stream.peek(&mut first).await?;
     if first[0] == HANDSHAKE {
-        exchange(TokioIo::new(tls.accept(stream).await?), shelf, true).await
+        exchange(TokioIo::new(tls.accept(stream).await?), shelf, Some(peer)).await
     } else {
-        exchange(TokioIo::new(stream), shelf, false).await
+        exchange(TokioIo::new(stream), shelf, None).await
     }
 }
 
-async fn exchange<I>(stream: I, shelf: Arc<Shelf>, is_private: bool) -> io::Result<()>
+async fn exchange<I>(stream: I, shelf: Arc<Shelf>, peer: Option<IpAddr>) -> io::Result<()>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin,
 {
     let service = service_fn(move |request: Request<Incoming>| {
-        let found = matches!(*request.method(), Method::GET | Method::HEAD)
-            .then(|| shelf.take(request.uri().path(), is_private).cloned())
-            .flatten();
-        let mut response = Response::new(Full::new(found.clone().unwrap_or_default()));
-        if found.is_none() {
-            *response.status_mut() = StatusCode::NOT_FOUND;
-        }
-        async move { Ok::<_, Infallible>(response) }
+        let shelf = shelf.clone();
+        async move { Ok::<_, Infallible>(answer(&shelf, &request, peer).await) }
     });
     hyper::server::conn::http1::Builder::new().serve_connection(stream, service).await.map_err(io::Error::other)
+}
+
+async fn answer(shelf: &Shelf, request: &Request<Incoming>, peer: Option<IpAddr>) -> Response<Full<Bytes>> {
+    let taken = match *request.method() {
+        Method::GET | Method::HEAD => shelf.take(request.uri().path(), peer).await,
+        _ => Err(StatusCode::NOT_FOUND),
+    };
+    let mut response = Response::new(Full::default());
+    match taken {
+        Ok(contents) => *response.body_mut() = Full::new(contents),
+        Err(status) => *response.status_mut() = status,
+    }
+    response
 }
