@@ -1,5 +1,7 @@
 //! What the machine objects of a cluster say, as far as somebody who waits for nodes wants to know.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::Api;
@@ -26,7 +28,22 @@ struct Metadata {
 struct Status {
     error_message: Option<String>,
     last_operation: Option<Operation>,
+    conditions: Vec<Condition>,
 }
+
+#[derive(Deserialize)]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// The condition of machines that the platform refuses to make.
+const CREATED: &str = "InstanceCreated";
 
 #[derive(Deserialize)]
 struct Operation {
@@ -36,19 +53,46 @@ struct Operation {
 }
 
 impl Api {
-    /// What stands in the way of machines that are not as they should be, one text for each. Nothing if nobody can be asked:
+    /// What stands in the way of machines that are not as they should be, one text for each reason. Nothing if nobody can be asked:
     /// those who wait learn that elsewhere.
     pub(crate) async fn machine_troubles(&self) -> Vec<String> {
         let path = "apis/machine.openshift.io/v1beta1/machines";
         let machines: Option<List<Object>> = self.get("listing the machines", path).await.unwrap_or_default();
-        machines.map(|list| list.items).unwrap_or_default().into_iter().filter_map(trouble).collect()
+        troubles(machines.map(|list| list.items).unwrap_or_default())
     }
 }
 
-fn trouble(Object { metadata, status }: Object) -> Option<String> {
-    let failed = status.last_operation.filter(|last| last.state == "Failed").map(|last| last.description);
-    let reason = status.error_message.or(failed)?;
-    Some(format!("machine {}: {reason}", metadata.name))
+/// Returns one text for each reason. Hundreds of machines that the platform refuses for the same reason are one text.
+fn troubles(machines: Vec<Object>) -> Vec<String> {
+    let mut groups: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    for Object { metadata, status } in machines {
+        if let Some((kind, text)) = status.trouble() {
+            groups.entry(kind).or_default().push((metadata.name, text));
+        }
+    }
+    let text = |group: Vec<(String, String)>| match group.as_slice() {
+        [(name, text)] => format!("machine {name}: {text}"),
+        [(name, text), rest @ ..] => format!("machine {name} and {} more: {text}", rest.len()),
+        [] => String::new(),
+    };
+    groups.into_values().map(text).collect()
+}
+
+impl Status {
+    /// Returns why the machine is not as it should be: a word by which such machines are told together, and a text.
+    fn trouble(self) -> Option<(String, String)> {
+        if let Some(text) = self.error_message {
+            return Some((text.clone(), text));
+        }
+        // While the next attempt is under way the last refusal still says what is in the way.
+        let refused =
+            self.conditions.into_iter().find(|condition| condition.kind == CREATED && condition.status == "False");
+        let failed = self.last_operation.filter(|last| last.state == "Failed").map(|last| last.description);
+        match (refused, failed) {
+            (Some(refused), failed) => Some((refused.reason, failed.unwrap_or(refused.message))),
+            (None, failed) => failed.map(|text| (text.clone(), text)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -68,7 +112,23 @@ mod tests {
             { "metadata": { "name": "dead" }, "status": { "errorMessage": "there is no template rhcos" } },
         ] }))
         .unwrap();
-        let said: Vec<String> = list.items.into_iter().filter_map(trouble).collect();
+        let said = troubles(list.items);
         assert_eq!(said, ["machine full: the storage domain is full", "machine dead: there is no template rhcos"]);
+    }
+
+    #[test]
+    fn machines_that_are_refused_for_one_reason_are_told_together() {
+        let refused = |number: u32| {
+            json!({ "metadata": { "name": format!("w-{number}") }, "status": {
+                "lastOperation": { "state": "Processing", "description": "starting" },
+                "conditions": [{
+                    "type": "InstanceCreated", "status": "False", "reason": "OutOfCapacity",
+                    "message": format!("refused {number} times, last: no host has room"),
+                }],
+            } })
+        };
+        let list: List<Object> =
+            serde_json::from_value(json!({ "items": (1..=300).map(refused).collect::<Vec<_>>() })).unwrap();
+        assert_eq!(troubles(list.items), ["machine w-1 and 299 more: refused 1 times, last: no host has room"]);
     }
 }

@@ -9,6 +9,7 @@ use landfall_platform::{Discover, StepError, StepSpec};
 use crate::{
     Binder, Desired, Entry, Error, Mark, Name,
     plan::{RECORD, endpoint_names, entries, step_id, title},
+    preflight::probe,
 };
 
 /// How long the removal of something that was found may take.
@@ -29,7 +30,9 @@ impl Discovery {
         let domain: Name = config.cluster_domain().parse()?;
         let names = entries(config, service)?.into_iter().map(|entry| entry.name);
         // Also those whose addresses the install-config does not tell.
-        let names: BTreeSet<Name> = names.chain(endpoint_names(&domain)?).collect();
+        let names = names.chain(endpoint_names(&domain)?);
+        // What a run that died left of its look at the service.
+        let names: BTreeSet<Name> = names.chain([probe(binder.infra_id(), &domain)?]).collect();
         Ok(Self { binder, service: service.clone(), domain, names: names.into_iter().collect() })
     }
 

@@ -12,13 +12,14 @@ use landfall_wire::Listings;
 use crate::{
     Client, Error,
     client::{Disk, Vm},
+    mark::Mark,
 };
 
 /// All machines and disks of one cluster.
 #[derive(Clone)]
 pub struct Fleet {
     client: Arc<Client>,
-    prefix: String,
+    mark: Mark,
     vms: Listings<Vm>,
     awaited: Awaited,
     awaited_vms: Listings<Vm>,
@@ -30,32 +31,35 @@ impl Fleet {
     pub fn new(client: Arc<Client>, infra_id: &InfraId, interval: Duration) -> Self {
         let (vms, awaited_vms) = (Listings::new(interval), Listings::new(interval));
         let (awaited, loose_disks) = (Awaited::default(), Listings::new(interval));
-        Self { client, prefix: format!("{infra_id}-"), vms, awaited, awaited_vms, loose_disks }
+        Self { client, mark: Mark::new(infra_id.clone()), vms, awaited, awaited_vms, loose_disks }
     }
 
-    /// All machines, as they are now.
+    /// All machines with the cluster's mark, as they are now.
     pub async fn list(&self) -> Result<Arc<Vec<Vm>>, Error> {
-        self.vms.now(|| self.client.vms_named(&self.prefix)).await
+        self.vms.now(|| self.client.vms_marked(&self.mark)).await
     }
 
-    /// The machine with a name, as it is now.
-    pub async fn get(&self, name: &str) -> Result<Option<Vm>, Error> {
-        Ok(self.client.vms_called(&[name.to_owned()]).await?.pop())
+    /// The machines with a name, whoever they belong to, as they are now: those with the cluster's mark first.
+    pub async fn called(&self, name: &str) -> Result<Vec<Vm>, Error> {
+        let mut vms = self.client.vms_called(name).await?;
+        vms.sort_by_key(|vm| !self.mark.is_on(&vm.description));
+        Ok(vms)
     }
 
-    /// Waits until a machine, or that there is none, is as wanted. `judge` says so, or that it never will be. All who wait share one search
-    /// per interval, for what they wait for and nothing else.
+    /// Waits until the machine with an id, or that there is none, is as wanted. `judge` says so, or that it never will be. All who
+    /// wait share one search per interval, for what they wait for and nothing else. Machines are searched for by their ids, since a
+    /// name may be changed meanwhile, and given to another machine.
     pub async fn wait<T>(
         &self,
-        name: &str,
+        id: &str,
         mut judge: impl FnMut(Option<&Vm>) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        // From here on every search that begins is for this name too, and `wait` takes none that began before.
-        let _awaited = self.awaited.enter(name);
-        let judge = |vms: &[Vm]| judge(vms.iter().find(|vm| vm.name == name));
+        // From here on every search that begins is for this id too, and `wait` takes none that began before.
+        let _awaited = self.awaited.enter(id);
+        let judge = |vms: &[Vm]| judge(vms.iter().find(|vm| vm.id == id));
         let look = || {
-            let names = self.awaited.names();
-            async move { self.client.vms_called(&names).await }
+            let ids = self.awaited.ids();
+            async move { self.client.vms_with_ids(&ids).await }
         };
         self.awaited_vms.wait(look, judge).await
     }
@@ -64,33 +68,36 @@ impl Fleet {
     pub async fn wait_for_loose_disks<T>(
         &self,
         machine: &str,
+        ids: &[String],
         mut judge: impl FnMut(&[&Disk]) -> Option<T>,
     ) -> Result<T, Error> {
         let judge = |disks: &[Disk]| {
-            let own: Vec<_> = disks.iter().filter(|disk| disk.machine() == Some(machine)).collect();
+            let is_own = |disk: &&Disk| disk.machine() == Some(machine) || ids.contains(&disk.id);
+            let own: Vec<_> = disks.iter().filter(is_own).collect();
             Ok(judge(&own))
         };
-        self.loose_disks.wait(|| self.client.loose_disks(&self.prefix), judge).await
+        let prefix = self.mark.name("");
+        self.loose_disks.wait(|| self.client.loose_disks(&prefix), judge).await
     }
 }
 
-/// Names of machines that somebody waits for, and how many do. Clones share them.
+/// Ids of machines that are waited for, and by how many tasks. Clones share them.
 #[derive(Clone, Default)]
 struct Awaited(Arc<Mutex<BTreeMap<String, usize>>>);
 
-/// Somebody waits for as long as this lives.
+/// A machine is waited for as long as this lives.
 struct Waiting<'a> {
     awaited: &'a Awaited,
-    name: &'a str,
+    id: &'a str,
 }
 
 impl Awaited {
-    fn enter<'a>(&'a self, name: &'a str) -> Waiting<'a> {
-        *self.lock().entry(name.to_owned()).or_default() += 1;
-        Waiting { awaited: self, name }
+    fn enter<'a>(&'a self, id: &'a str) -> Waiting<'a> {
+        *self.lock().entry(id.to_owned()).or_default() += 1;
+        Waiting { awaited: self, id }
     }
 
-    fn names(&self) -> Vec<String> {
+    fn ids(&self) -> Vec<String> {
         self.lock().keys().cloned().collect()
     }
 
@@ -101,11 +108,11 @@ impl Awaited {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut names = self.awaited.lock();
-        if let Some(count) = names.get_mut(self.name) {
+        let mut ids = self.awaited.lock();
+        if let Some(count) = ids.get_mut(self.id) {
             *count -= 1;
             if *count == 0 {
-                names.remove(self.name);
+                ids.remove(self.id);
             }
         }
     }

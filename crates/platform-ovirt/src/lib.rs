@@ -11,6 +11,8 @@
 //! | [`Provider`] | provider specs and credentials, for the controller |
 //! | [`Discovery`] | finds what carries a cluster's [`Mark`], whoever made it |
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
+
 pub mod client;
 mod credentials;
 mod discover;

@@ -26,6 +26,11 @@ impl Mark {
         format!("{text} [landfall:{}]", self.0)
     }
 
+    /// Returns a pattern of the engine's search that finds all descriptions with the mark, and perhaps others.
+    pub fn pattern(&self) -> String {
+        format!("\"*[landfall:{}]*\"", self.0)
+    }
+
     /// Whether a description carries the mark.
     pub fn is_on(&self, description: &str) -> bool {
         description.trim_end().ends_with(&format!("[landfall:{}]", self.0))

@@ -81,7 +81,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn tag(&self) -> StepSpec {
         let name = self.mark.infra_id().to_string();
-        self.step("tag", format!("tag {name}"), "tag", Vec::new(), &Desired::Tag(Tag { name }))
+        self.step("tag", format!("tag {name}"), "tag", Vec::new(), &Desired::Tag(Tag { name, id: None }))
     }
 
     fn template(&self) -> Option<StepSpec> {
@@ -93,6 +93,7 @@ impl Planner<'_> {
             cluster_id: self.platform.ovirt_cluster_id.to_string(),
             storage_domain_id: self.platform.ovirt_storage_domain_id.to_string(),
             vnic_profile_id: self.facts.vnic_profile_id.clone(),
+            id: None,
         };
         let title = format!("template {}", desired.name);
         let step = self.step(TEMPLATE_STEP, title, "template", Vec::new(), &Desired::Template(desired));
@@ -111,6 +112,7 @@ impl Planner<'_> {
                     cluster_id: self.platform.ovirt_cluster_id.to_string(),
                     priority: group.priority,
                     enforcing,
+                    id: None,
                 };
                 let title = format!("affinity group {}", desired.name);
                 let id = group_step(&group.name);
@@ -163,6 +165,7 @@ impl Planner<'_> {
         };
         Vm {
             name: self.mark.name(&format!("{}-{number}", pool.name)),
+            id: None,
             role: pool.name.clone(),
             cluster_id: self.platform.ovirt_cluster_id.to_string(),
             template: self.platform.template_name(self.mark.infra_id().as_str()),

@@ -76,6 +76,7 @@ fn vm(wanted: &WantedMachine<'_>, spec: OvirtMachineProviderSpec) -> Result<Vm, 
     }
     Ok(Vm {
         name: wanted.name.to_owned(),
+        id: None,
         role: wanted.role.to_owned(),
         cluster_id: spec.cluster_id,
         template: spec.template_name,

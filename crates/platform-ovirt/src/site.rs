@@ -36,6 +36,7 @@ impl Site {
     where
         F: Future<Output = Result<Option<T>, Error>>,
     {
+        // waits: called by steps, which the engine ends at their limit
         loop {
             if let Some(found) = look().await? {
                 return Ok(found);

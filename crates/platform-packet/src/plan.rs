@@ -21,6 +21,9 @@ use crate::{
     steps::{Addresses, Desired, Led, Network, ProjectStep, SshKeyStep, Target},
 };
 
+/// The step that makes the cluster's own project.
+pub(crate) const PROJECT: &str = "project";
+
 /// Machines that are made at once. Each costs one request and then minutes of waiting, which all share one listing for: fewer at
 /// once would make a large cluster wait for several rounds of provisioning.
 const MACHINES_AT_ONCE: usize = 256;
@@ -109,13 +112,19 @@ impl Planner<'_> {
                 organization: new.organization.map(|id| id.to_string()),
                 tags: self.mark.tags("project", &self.platform.tags),
             };
-            self.step("project", format!("project {}", desired.name), "project", Vec::new(), &Desired::Project(desired))
+            self.step(PROJECT, format!("project {}", desired.name), "project", Vec::new(), &Desired::Project(desired))
         });
         let needs: Vec<StepId> = project.iter().map(|step| step.id.clone()).collect();
         let mut steps: Vec<StepSpec> = project.into_iter().collect();
         for (label, key) in self.own_ssh_keys() {
             let (id, title) = (format!("ssh-key/{label}"), format!("SSH key {label}"));
-            steps.push(self.step(&id, title, "ssh-key", needs.clone(), &Desired::SshKey(SshKeyStep { label, key })));
+            steps.push(self.step(
+                &id,
+                title,
+                "ssh-key",
+                needs.clone(),
+                &Desired::SshKey(SshKeyStep { label, key, id: None }),
+            ));
         }
         for network in self.platform.virtual_networks.iter().filter(|network| network.id.is_none()) {
             let desired = Network {
@@ -225,6 +234,7 @@ impl Planner<'_> {
         let given = self.platform.console_ssh_keys.iter().map(ToString::to_string);
         Device {
             name: String::new(),
+            id: None,
             candidates: candidates.collect(),
             price,
             os: match &self.platform.os {

@@ -81,6 +81,7 @@ impl MachineProvider for Provider {
         let mark = Mark::new(wanted.infra_id.clone());
         let device = Device {
             name: wanted.name.to_owned(),
+            id: None,
             candidates: candidates.collect(),
             price,
             os: spec.os,

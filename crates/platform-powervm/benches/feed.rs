@@ -3,6 +3,7 @@
 //! `cargo bench -p landfall-platform-powervm --bench feed`. Each measurement is a process of its own, so that the peak of its
 //! memory is that of the reading. The feeds are those of the simulator; both readers get to every partition's name and state.
 
+#![allow(clippy::disallowed_methods, reason = "measurements write what need not survive")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use std::path::{Path, PathBuf};

@@ -9,6 +9,8 @@
 //! {"do": "together", "operations": [{"do": "destroy", "partition": "…"}, …]}
 //! ```
 
+#![allow(clippy::disallowed_methods, reason = "measurements write what need not survive")]
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -54,9 +54,10 @@ impl Discovery {
     fn machine(&self, partition: &Found) -> StepSpec {
         let Found { host, partition, .. } = partition;
         let name = &partition.name;
-        let id = format!("vm/{}", name.strip_prefix(&self.site.mark.name("")).unwrap_or(name));
+        // What was renamed is not what the plan means by its new name.
+        let id = format!("vm/{}", name.strip_prefix(&self.site.mark.name("")).unwrap_or(&partition.id));
         let title = format!("partition {name} on {host}");
-        found(id.into(), title, "vm", &Desired::Vm(Box::new(Partition::bare(name, host))))
+        found(id.into(), title, "vm", &Desired::Vm(Box::new(Partition::bare(name, &partition.id, host))))
     }
 
     /// What stands for all that may be on a server that does not answer: it remains until the server says that there is nothing.

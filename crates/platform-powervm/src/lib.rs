@@ -13,6 +13,8 @@
 //! | [`Discovery`] | finds what carries a cluster's [`Mark`], whoever made it |
 //! | [`compute`] | partitions, and all that one can do with them |
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
+
 pub mod client;
 pub mod compute;
 mod credentials;

@@ -9,9 +9,9 @@ use crate::compute::PartitionId;
 /// The mark of one cluster.
 ///
 /// A partition has no field for notes that every version of the platform keeps. But whoever makes one chooses its id, which never
-/// changes and is given in the very call that creates it. So the id holds the mark: 47 random bits, and a digest of them, the
-/// infra id and the name. A partition that was renamed or that somebody else has called like one of the cluster's does not
-/// carry it.
+/// changes and is given in the very call that creates it. So the id holds the mark: 47 random bits, and a digest of them and the
+/// infra id. It stays the cluster's whatever its name becomes, and one that is only called like one of the cluster's does not carry
+/// the mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark(InfraId);
 
@@ -31,24 +31,23 @@ impl Mark {
         format!("{}-{suffix}", self.0)
     }
 
-    /// An id for a new partition of this name. No two are the same: a machine that is made anew is another machine.
-    pub fn new_id(&self, name: &str) -> PartitionId {
-        let random: [u8; 6] = rand::random();
-        self.id(name, random)
+    /// An id for a new partition. No two are the same: a machine that is made anew is another machine.
+    pub fn new_id(&self) -> PartitionId {
+        self.id(rand::random())
     }
 
-    /// Whether a partition carries the mark.
-    pub fn is_on(&self, name: &str, id: &str) -> bool {
+    /// Returns true if the id of a partition carries the mark.
+    pub fn is_on(&self, id: &str) -> bool {
         let Ok(given) = id.parse::<Uuid>() else { return false };
         let mut random = [0; 6];
         random.copy_from_slice(&given.as_bytes()[..6]);
-        self.id(name, random).as_str().eq_ignore_ascii_case(id)
+        self.id(random).as_str().eq_ignore_ascii_case(id)
     }
 
     /// A UUID of version 8, whose bits are ours to give, except for the first, which the platform wants clear.
-    fn id(&self, name: &str, mut random: [u8; 6]) -> PartitionId {
+    fn id(&self, mut random: [u8; 6]) -> PartitionId {
         random[0] &= 0x7f;
-        let digest = Sha256::new().chain_update(random).chain_update(format!("\0{}\0{name}", self.0)).finalize();
+        let digest = Sha256::new().chain_update(random).chain_update(format!("\0{}", self.0)).finalize();
         let mut bytes = [0; 16];
         bytes[..6].copy_from_slice(&random);
         bytes[6..].copy_from_slice(&digest[..10]);
@@ -63,24 +62,19 @@ mod tests {
     #[test]
     fn a_mark_is_exact() {
         let mark = |id: &str| Mark::new(id.parse().unwrap());
-        let id = mark("a-bcdfg").new_id("a-bcdfg-master-0");
-        assert!(mark("a-bcdfg").is_on("a-bcdfg-master-0", id.as_str()));
-        assert!(mark("a-bcdfg").is_on("a-bcdfg-master-0", &id.as_str().to_lowercase()));
-        for (other, name) in [
-            ("a-bcdfg", "a-bcdfg-master-1"),
-            ("a-bcdfh", "a-bcdfg-master-0"),
-            ("a", "a-bcdfg-master-0"),
-            ("a-bcdfg-master", "a-bcdfg-master-0"),
-        ] {
-            assert!(!mark(other).is_on(name, id.as_str()), "{other} {name}");
+        let id = mark("a-bcdfg").new_id();
+        assert!(mark("a-bcdfg").is_on(id.as_str()));
+        assert!(mark("a-bcdfg").is_on(&id.as_str().to_lowercase()));
+        for other in ["a-bcdfh", "a", "a-bcdfg-master", "ba-bcdfg"] {
+            assert!(!mark(other).is_on(id.as_str()), "{other}");
         }
-        assert!(!mark("a-bcdfg").is_on("a-bcdfg-master-0", "7FFFFFFF-0000-4000-8000-0123456789AB"));
-        assert!(!mark("a-bcdfg").is_on("a-bcdfg-master-0", "rubbish"));
+        assert!(!mark("a-bcdfg").is_on("7FFFFFFF-0000-4000-8000-0123456789AB"));
+        assert!(!mark("a-bcdfg").is_on("rubbish"));
     }
 
     #[test]
     fn a_machine_that_is_made_anew_is_another() {
         let mark = Mark::new("a-bcdfg".parse().unwrap());
-        assert_ne!(mark.new_id("a-bcdfg-worker"), mark.new_id("a-bcdfg-worker"));
+        assert_ne!(mark.new_id(), mark.new_id());
     }
 }

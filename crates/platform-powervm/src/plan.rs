@@ -124,6 +124,7 @@ pub(crate) fn partition(
         _ => platform.image_name(infra_id.as_str()),
     };
     Partition {
+        id: None,
         name: String::new(),
         role: pool.name.clone(),
         hosts: resolved.hosts,

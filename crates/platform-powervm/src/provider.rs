@@ -97,6 +97,7 @@ fn partition(wanted: &WantedMachine<'_>, spec: PowerVMMachineProviderSpec) -> Re
         _ => return Err("gives neither or both of sharedEthernet and openVswitch".to_owned()),
     };
     Ok(Partition {
+        id: None,
         name: wanted.name.to_owned(),
         role: wanted.role.to_owned(),
         hosts: spec.hosts,

@@ -7,7 +7,7 @@ use std::{
 
 use futures::future::join_all;
 use landfall_config::powervm::Host as HostEntry;
-use landfall_platform::InfraId;
+use landfall_platform::{ErrorClass, InfraId, MachineRef};
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
@@ -129,13 +129,46 @@ impl Site {
         }
     }
 
-    /// The cluster's partition of a name.
-    pub(crate) async fn ours(&self, name: &str) -> Result<Option<Found>, Error> {
-        Ok(self.named(name).await?.into_iter().find(|found| self.is_ours(found)))
+    /// The partition with an id, on whichever server it is. That a server does not answer is no reason not to find it on another, but
+    /// one not to say that there is none.
+    pub(crate) async fn with_id(&self, id: &str) -> Result<Option<Found>, Error> {
+        let path = Path::entry("LogicalPartition", &id.to_uppercase());
+        let path = &path;
+        let reads = join_all(self.members.iter().map(|member| async move {
+            match member.client.entry(path).await {
+                Ok(entry) => Ok(Some(Found::read(member, &entry))),
+                Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        }));
+        let mut failed = None;
+        for answer in reads.await {
+            match answer {
+                Ok(Some(found)) => return Ok(Some(found)),
+                Ok(None) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(None), Err)
+    }
+
+    /// The cluster's partition: the one with the id as long as its mark or its name says that it is the cluster's, or, where no id is
+    /// known, the one with the name and the mark.
+    pub(crate) async fn ours(&self, machine: MachineRef<'_>) -> Result<Option<Found>, Error> {
+        let Some(id) = machine.id else {
+            return Ok(self.named(machine.name).await?.into_iter().find(|found| self.is_ours(found)));
+        };
+        match self.with_id(id).await? {
+            Some(found) if !self.is_ours(&found) && found.partition.name != machine.name => {
+                let object = format!("partition {} with the id {id} of {}", found.partition.name, machine.name);
+                Err(Error::Foreign { object, host: found.host })
+            }
+            found => Ok(found),
+        }
     }
 
     pub(crate) fn is_ours(&self, found: &Found) -> bool {
-        self.mark.is_on(&found.partition.name, &found.partition.id)
+        self.mark.is_on(&found.partition.id)
     }
 
     /// What the servers say has happened to the cluster lately: they keep no log that could be asked, so it is the state of things. One

@@ -3,7 +3,13 @@
 //! What has a name of the plan gets the step of the plan. What carries the tag and lost its name gets a step of its own, which names
 //! it by its id.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use landfall_config::powervs::{VpcRegion, vpc_region};
@@ -13,10 +19,10 @@ use serde_json::json;
 use crate::{
     Error, Site,
     client::{self, Crn, Resource},
-    plan::{self, GATEWAY, OBJECT_STORAGE, SECURITY_GROUP, SSH_KEY, TRANSIT_GATEWAY, VPC, WORKSPACE},
+    plan::{self, GATEWAY, OBJECT_STORAGE, SECURITY_GROUP, SSH_KEY, TAG, TRANSIT_GATEWAY, VPC, WORKSPACE},
     steps::{
         Connection, Desired, Dhcp, Image, ImageSource, LoadBalancer, ObjectStorage, PublicGateway, SecurityGroup,
-        SshKey, Subnet, TransitGateway, Vpc, Workspace, stored,
+        SshKey, Subnet, Tag, TransitGateway, Vpc, Workspace, stored,
     },
 };
 
@@ -39,19 +45,38 @@ impl Discovery {
         self.site.forget().await;
         self.site.forget_tags().await;
         let tagged = self.site.tagged().await?;
-        let (network, power, storage) = futures::try_join!(self.vpc(&tagged), self.power(&tagged), self.storage())?;
-        Ok(network.into_iter().chain(power).chain(storage).collect())
+        let kept = AtomicBool::new(false);
+        let (network, power, storage, tag) =
+            futures::try_join!(self.vpc(&tagged, &kept), self.power(&tagged, &kept), self.storage(), self.tag())?;
+        let mut steps: Vec<StepSpec> = network.into_iter().chain(power).chain(storage).collect();
+        // A tag that the user put on something which stays is the user's.
+        if let Some(tag) = tag.filter(|_| !kept.load(Ordering::Relaxed)) {
+            // What carries it goes first.
+            for step in &mut steps {
+                step.needs.push(tag.id.clone());
+            }
+            steps.push(tag);
+        }
+        Ok(steps)
+    }
+
+    /// The tag, which the account keeps also when nothing carries it any more.
+    async fn tag(&self) -> Result<Option<StepSpec>, Error> {
+        let name = self.site.mark.tag();
+        let is_known = self.site.client.knows_tag(&name).await?;
+        let step = |name: String| found(TAG, format!("tag {name}"), "tag", &[], &Desired::Tag(Tag { name }));
+        Ok(is_known.then(|| step(name)))
     }
 
     /// What is in VPC, and what joins it with the workspace.
-    async fn vpc(&self, tagged: &Arc<Vec<Crn>>) -> Result<Vec<StepSpec>, Error> {
+    async fn vpc(&self, tagged: &Arc<Vec<Crn>>, kept: &AtomicBool) -> Result<Vec<StepSpec>, Error> {
         let (client, mark) = (&self.site.client, &self.site.mark);
         let region = client.place().vpc_region.clone();
         let zones: Vec<String> = vpc_region(&region).into_iter().flat_map(VpcRegion::zone_names).collect();
         let in_zones = |word: &str, step: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
             zones.iter().map(|zone| (mark.name(&format!("{word}-{zone}")), step(zone))).collect()
         };
-        let find = Finder { site: &self.site, tagged };
+        let find = Finder { site: &self.site, tagged, kept };
 
         let vpcs = find.all(&client.all::<client::Vpc>().await?, &[(mark.vpc(), VPC.to_owned())], &[], |name| {
             Desired::Vpc(Vpc { name, given: None })
@@ -124,15 +149,20 @@ impl Discovery {
     }
 
     /// What is in Power Virtual Server.
-    async fn power(&self, tagged: &Arc<Vec<Crn>>) -> Result<Vec<StepSpec>, Error> {
+    async fn power(&self, tagged: &Arc<Vec<Crn>>, kept: &AtomicBool) -> Result<Vec<StepSpec>, Error> {
         let (client, mark) = (&self.site.client, &self.site.mark);
         let mut steps = Vec::new();
         let instance = self.site.workspace_instance().await?;
         if let Some(instance) = instance.as_ref().filter(|_| !self.site.workspace_is_given()) {
             let desired = Desired::Workspace(Workspace { name: mark.workspace(), given: None });
-            steps.push(found(WORKSPACE, format!("workspace {}", instance.name), "workspace", &[], &desired));
+            let step = found(WORKSPACE, format!("workspace {}", instance.name), "workspace", &[], &desired);
+            steps.push(identified(step, &instance.guid));
         }
         let Some(workspace) = self.site.find_workspace().await? else { return Ok(steps) };
+        let is_workspace = |crn: &Crn| crn.kind.is_empty() && crn.instance == workspace.guid;
+        if self.site.workspace_is_given() && tagged.iter().any(is_workspace) {
+            kept.store(true, Ordering::Relaxed);
+        }
         let inside = [WORKSPACE.into()];
         if client.ssh_key(&workspace, &mark.key()).await?.is_some() {
             let desired = Desired::SshKey(SshKey { name: mark.key(), key: String::new() });
@@ -140,15 +170,19 @@ impl Discovery {
         }
         let is_tagged = |kind: &str, id: &str| tagged.iter().any(|crn| crn.kind == kind && crn.id == id);
         for image in client.images(&workspace).await? {
-            let (id, name) = if image.name == mark.image() {
+            let (id, name) = if image.name == mark.image() && self.site.is_own_image(&workspace, &image).await? {
                 (plan::IMAGE.to_owned(), image.name.clone())
-            } else if is_tagged("image", &image.id) && !self.site.is_given(&image.id, &image.name) {
-                (format!("image/{}", image.id), image.id.clone())
-            } else {
+            } else if !is_tagged("image", &image.id) {
                 continue;
+            } else if self.site.is_given(&image.id, &image.name) {
+                kept.store(true, Ordering::Relaxed);
+                continue;
+            } else {
+                (format!("image/{}", image.id), image.id.clone())
             };
             let desired = Image { name, source: ImageSource::None, storage_type: String::new() };
-            steps.push(found(&id, format!("image {}", image.name), "image", &inside, &Desired::Image(desired)));
+            let step = found(&id, format!("image {}", image.name), "image", &inside, &Desired::Image(desired));
+            steps.push(identified(step, &image.id));
         }
         let networks = client.networks(&workspace).await?;
         let is_own = |network: &client::Network| network.name == mark.network() || is_tagged("network", &network.id);
@@ -157,31 +191,29 @@ impl Discovery {
             let title = format!("DHCP server {} and its network", mark.dhcp());
             steps.push(found(plan::DHCP, title, "dhcp", &inside, &desired));
         }
-        let mut machines: Vec<(String, String, String)> = Vec::new();
         let listed = self.site.machines().await?;
-        for one in listed.iter() {
-            let name = &one.instance.server_name;
-            machines.push((mark.suffix(name).unwrap_or(name).to_owned(), name.clone(), name.clone()));
-        }
+        let mut machines: Vec<(String, String)> =
+            listed.iter().map(|one| (one.instance.id.clone(), one.instance.server_name.clone())).collect();
         for crn in tagged.iter().filter(|crn| crn.kind == "pvm-instance" && crn.instance == workspace.guid) {
             let is_listed = listed.iter().any(|one| one.instance.id == crn.id);
             // The search may not know yet that it is gone.
             if !is_listed && let Some(instance) = client.instance(&workspace, &crn.id).await? {
-                machines.push((crn.id.clone(), crn.id.clone(), instance.server_name));
+                machines.push((crn.id.clone(), instance.server_name));
             }
         }
-        for (suffix, name, title) in machines {
-            let step = StepSpec {
-                id: format!("vm/{suffix}").into(),
-                title: format!("machine {title}"),
+        for (id, name) in machines {
+            // What was renamed is not what the plan means by its new name, and a name may be there twice.
+            let step = |suffix: &str| StepId::from(format!("vm/{suffix}"));
+            let planned = mark.suffix(&name).map(step);
+            let free = planned.filter(|step| steps.iter().all(|known| known.id != *step));
+            steps.push(StepSpec {
+                id: free.unwrap_or_else(|| step(&id)),
+                title: format!("machine {name}"),
                 kind: "vm".into(),
                 needs: [plan::DHCP, plan::IMAGE, SSH_KEY, WORKSPACE].map(StepId::from).into(),
                 timeout: TIMEOUT,
-                desired: json!({"object": "instance", "name": name}),
-            };
-            if steps.iter().all(|known| known.id != step.id) {
-                steps.push(step);
-            }
+                desired: json!({"object": "instance", "name": name, "id": id}),
+            });
         }
         Ok(steps)
     }
@@ -191,7 +223,7 @@ impl Discovery {
         let Some(instance) = stored(&self.site).await? else { return Ok(None) };
         let desired = Desired::ObjectStorage(ObjectStorage { name, bucket: self.site.mark.bucket() });
         let title = format!("object storage {}", instance.name);
-        Ok(Some(found(OBJECT_STORAGE, title, "object-storage", &[], &desired)))
+        Ok(Some(identified(found(OBJECT_STORAGE, title, "object-storage", &[], &desired), &instance.guid)))
     }
 }
 
@@ -199,6 +231,8 @@ impl Discovery {
 struct Finder<'a> {
     site: &'a Site,
     tagged: &'a [Crn],
+    /// Set when something carries the tag and stays, because it is the user's.
+    kept: &'a AtomicBool,
 }
 
 impl Finder<'_> {
@@ -216,9 +250,14 @@ impl Finder<'_> {
                 return Some(found(step, title, T::KIND, needs, &desired(name.clone())));
             }
             let is_tagged = self.tagged.iter().any(|crn| crn.kind == T::KIND_OF_CRN && crn.id == object.id());
-            let is_stray = is_tagged && !self.site.is_given(object.id(), object.name());
+            let is_given = self.site.is_given(object.id(), object.name());
+            if is_tagged && is_given {
+                self.kept.store(true, Ordering::Relaxed);
+            }
+            let is_stray = is_tagged && !is_given;
             let id = format!("{}/{}", T::KIND, object.id());
-            is_stray.then(|| found(&id, title, T::KIND, needs, &desired(object.id().to_owned())))
+            is_stray
+                .then(|| identified(found(&id, title, T::KIND, needs, &desired(object.id().to_owned())), object.id()))
         };
         all.iter().filter_map(step).collect()
     }
@@ -235,6 +274,12 @@ impl Discover for Discovery {
 fn ids(steps: &[StepSpec], others: &[&str]) -> Vec<StepId> {
     let further = others.iter().map(|id| StepId::from(*id)).filter(|id| steps.iter().all(|step| step.id != *id));
     steps.iter().map(|step| step.id.clone()).chain(further).collect()
+}
+
+/// With the id of the object, which tells what was renamed from what a plan means.
+fn identified(mut step: StepSpec, id: &str) -> StepSpec {
+    step.desired["id"] = json!(id);
+    step
 }
 
 fn found(id: &str, title: String, kind: &str, needs: &[StepId], desired: &Desired) -> StepSpec {

@@ -37,6 +37,8 @@ const INGRESS_PORTS: [u16; 2] = [80, 443];
 const BOOT_OBJECT: &str = "bootstrap.ign";
 
 pub(crate) const WORKSPACE: &str = "workspace";
+/// The step that removes the tag. No plan has it: the tag is made with the first object that carries it.
+pub(crate) const TAG: &str = "tag";
 pub(crate) const DHCP: &str = "dhcp";
 pub(crate) const IMAGE: &str = "image";
 pub(crate) const SSH_KEY: &str = "ssh-key";
@@ -338,6 +340,7 @@ impl Planner<'_> {
 
     fn with_settings(&self, settings: &PowervsPool, name: &str, role: &str) -> Vm {
         Vm {
+            id: None,
             name: self.mark.name(name),
             image: Named::Name(self.image().0),
             network: Named::Name(self.mark.network()),

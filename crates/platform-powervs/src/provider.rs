@@ -81,6 +81,7 @@ impl MachineProvider for Provider {
         let usual = if proc_type == "Dedicated" { 1.0 } else { 0.5 };
         let machine = Vm {
             name: wanted.name.to_owned(),
+            id: None,
             image: resource(&spec.image, "image", false)?,
             network: resource(&spec.network, "network", true)?,
             key: Some(spec.key_pair_name).filter(|key| !key.is_empty()),

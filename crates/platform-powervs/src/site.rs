@@ -8,7 +8,7 @@ use std::{
 };
 
 use landfall_config::powervs::{self, ServiceEndpoints};
-use landfall_platform::{Context, ErrorClass, InfraId};
+use landfall_platform::{Context, ErrorClass, InfraId, MachineRef};
 use landfall_wire::{Listings, aws, ibm_cloud::Place};
 use tokio::{
     sync::{Mutex, OwnedMutexGuard},
@@ -93,6 +93,8 @@ impl Whereabouts {
 /// A machine of the cluster, with the addresses that its hardware addresses have been lent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
+    /// Where it is.
+    pub(crate) workspace: Workspace,
     pub(crate) instance: Instance,
     pub(crate) addresses: Vec<IpAddr>,
 }
@@ -128,6 +130,8 @@ struct Known {
     dhcp: Option<(String, String)>,
     /// What it had lent, and when it was asked.
     leases: Option<(Instant, Vec<Lease>)>,
+    /// Whether machines of which a list says too little carry the cluster's tag, by id.
+    tagged: HashMap<String, bool>,
 }
 
 impl Site {
@@ -211,8 +215,8 @@ impl Site {
         Ok(found)
     }
 
-    /// The cluster's instance of a service, as far as it exists: the one whose id was recorded, else the one with its name, else one
-    /// that carries the tag and lost its name. One that is on its way out counts only if there is no other.
+    /// The cluster's instance of a service, as far as it exists: the one whose id was recorded, else the one with its name and the
+    /// tag, else one that carries the tag and lost its name. One that is on its way out counts only if there is no other.
     pub(crate) async fn service_instance(
         &self,
         service: ServiceId,
@@ -225,8 +229,12 @@ impl Site {
             found.extend(self.client.resource_instance(guid).await?.filter(exists));
         }
         if found.is_empty() {
-            found = self.client.resource_instances_named(service, name).await?;
-            found.retain(exists);
+            // They are made with their tag. One that has the name alone is another's.
+            for named in self.client.resource_instances_named(service, name).await?.into_iter().filter(exists) {
+                if self.client.has_tag(&named.crn, &self.mark.tag()).await? {
+                    found.push(named);
+                }
+            }
         }
         if found.is_empty() {
             let tagged = self.tagged().await?;
@@ -285,10 +293,15 @@ impl Site {
 
     /// The cluster's workspace, as far as it exists, for the removal of something in it: also one that lost its name and its tag.
     pub(crate) async fn workspace_of(&self, context: &Context) -> Result<Option<Workspace>, Error> {
-        if let Ok(guid) = context.output::<String>(&WORKSPACE.into(), "id") {
-            self.known.lock().await.recorded = Some(guid);
+        if let Ok(guid) = context.output(&WORKSPACE.into(), "id") {
+            self.recall_workspace(guid).await;
         }
         self.find_workspace().await
+    }
+
+    /// Takes note of the id that was recorded when the workspace was made.
+    pub(crate) async fn recall_workspace(&self, guid: String) {
+        self.known.lock().await.recorded = Some(guid);
     }
 
     /// The cluster's workspace, as far as it exists.
@@ -318,6 +331,13 @@ impl Site {
     /// Forgets also what carried the tag.
     pub(crate) async fn forget_tags(&self) {
         *self.tagged.lock().await = None;
+    }
+
+    /// Returns true if an image is the cluster's. Images are imported with their tag, which a list does not tell.
+    pub(crate) async fn is_own_image(&self, workspace: &Workspace, image: &client::Image) -> Result<bool, Error> {
+        let tag = self.mark.tag();
+        let found = self.client.image(workspace, &image.id).await?;
+        Ok(found.is_some_and(|found| found.user_tags.iter().flatten().any(|own| *own == tag)))
     }
 
     /// The cluster's DHCP servers in a workspace. In one of the cluster's own all are.
@@ -388,25 +408,60 @@ impl Site {
         self.machines.now(|| self.list()).await
     }
 
-    /// The machine with a name, as it is now.
-    pub(crate) async fn machine(&self, name: &str) -> Result<Option<Found>, Error> {
-        Ok(self.machines().await?.iter().find(|found| found.instance.server_name == name).cloned())
+    /// The cluster's machine: the one with the id as long as its tag or its name says that it is the cluster's, or, where no id is
+    /// known, the one with the name that is the cluster's.
+    pub(crate) async fn machine(&self, machine: MachineRef<'_>) -> Result<Option<Found>, Error> {
+        let all = self.machines().await?;
+        if let Some(found) = all.iter().find(|found| machine.is(&found.instance.id, &found.instance.server_name)) {
+            return Ok(Some(found.clone()));
+        }
+        let Some(id) = machine.id else { return Ok(None) };
+        match self.instance(id).await? {
+            Some(found) if found.instance.server_name != machine.name && !found.instance.has_tag(&self.mark.tag()) => {
+                let name = &found.instance.server_name;
+                Err(Error::Foreign { object: format!("machine {name} with the id {id} of {}", machine.name) })
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// The machine with an id, also one that no list shows as the cluster's. That the workspace is not found says nothing of the machine:
+    /// it may have lost its tag. Then the machine is looked for in all that there are.
+    pub(crate) async fn instance(&self, id: &str) -> Result<Option<Found>, Error> {
+        let places = match self.find_workspace().await? {
+            Some(own) => vec![own],
+            None => self.all_workspaces().await?,
+        };
+        for workspace in places {
+            let Some(instance) = self.client.instance(&workspace, id).await? else { continue };
+            let leases = self.leases(&workspace, std::slice::from_ref(&instance)).await?;
+            return Ok(Some(Found { addresses: addresses(&instance, &leases), workspace, instance }));
+        }
+        Ok(None)
+    }
+
+    async fn all_workspaces(&self) -> Result<Vec<Workspace>, Error> {
+        let all = self.client.workspaces_in(self.client.zone()).await?;
+        let alive = all.into_iter().filter(|instance| instance.state == "active");
+        Ok(alive.map(|instance| Workspace { guid: instance.guid, crn: instance.crn }).collect())
     }
 
     /// Waits until a machine, or that there is none, is as wanted. `judge` says so, or that it never will be.
     pub(crate) async fn wait<T>(
         &self,
-        name: &str,
+        machine: MachineRef<'_>,
         mut judge: impl FnMut(Option<&Found>) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        let judge = |all: &[Found]| judge(all.iter().find(|found| found.instance.server_name == name));
+        let is_it = |found: &&Found| machine.is(&found.instance.id, &found.instance.server_name);
+        let judge = |all: &[Found]| judge(all.iter().find(is_it));
         self.machines.wait(|| self.list(), judge).await
     }
 
-    /// Waits until these machines are gone. Another with the name of one of them may have been made meanwhile.
-    pub(crate) async fn wait_until_gone(&self, ids: &[&str]) -> Result<(), Error> {
-        let judge = |all: &[Found]| Ok(all.iter().all(|found| !ids.contains(&&*found.instance.id)).then_some(()));
-        self.machines.wait(|| self.list(), judge).await
+    /// Waits until the machine with an id is gone. One that the list does not show may only have lost its name or its tag.
+    pub(crate) async fn wait_until_gone(&self, id: &str) -> Result<(), Error> {
+        let judge = |all: &[Found]| Ok(all.iter().all(|found| found.instance.id != id).then_some(()));
+        self.machines.wait(|| self.list(), judge).await?;
+        self.until(|| async { Ok(self.instance(id).await?.is_none().then_some(())) }).await
     }
 
     async fn list(&self) -> Result<Vec<Found>, Error> {
@@ -417,19 +472,41 @@ impl Site {
             listed => listed?,
         };
         let network = self.dhcp(&workspace).await?.map(|(_, network)| network);
-        let own: Vec<Instance> = all.into_iter().filter(|one| self.is_own(one, network.as_deref())).collect();
+        let mut own = Vec::new();
+        for one in all {
+            if self.is_own(&workspace, &one, network.as_deref()).await? {
+                own.push(one);
+            }
+        }
         let leases = if own.is_empty() { Vec::new() } else { self.leases(&workspace, &own).await? };
-        Ok(own.into_iter().map(|instance| Found { addresses: addresses(&instance, &leases), instance }).collect())
+        let found = |instance: Instance| Found {
+            addresses: addresses(&instance, &leases),
+            workspace: workspace.clone(),
+            instance,
+        };
+        Ok(own.into_iter().map(found).collect())
     }
 
-    /// Whether a machine is the cluster's: its name says so, and it is in the cluster's network if it is in any. Names of other
-    /// clusters may begin with the whole infra id of this one, but their machines are elsewhere.
-    fn is_own(&self, instance: &Instance, network: Option<&str>) -> bool {
+    /// Returns true if a machine is the cluster's: it has a name of the cluster in the cluster's network, or one of both and the
+    /// cluster's tag. A name alone says nothing: those of another cluster may begin with the whole infra id of this one.
+    ///
+    /// A list does not tell tags, so machines of which it says too little are asked for one by one, and only once: the tag is put on
+    /// in the very call that makes a machine.
+    async fn is_own(&self, workspace: &Workspace, instance: &Instance, network: Option<&str>) -> Result<bool, Error> {
         let named = self.mark.suffix(&instance.server_name).is_some();
         let (ids, ports) = (instance.network_ids.as_deref().unwrap_or_default(), instance.ports());
         let inside = ids.iter().any(|id| Some(id.as_str()) == network)
             || ports.iter().any(|port| port.network_name == self.mark.network());
-        named && (inside || ids.is_empty() && ports.is_empty() || network.is_none())
+        if named == inside {
+            return Ok(named);
+        }
+        if let Some(&known) = self.known.lock().await.tagged.get(&instance.id) {
+            return Ok(known);
+        }
+        let found = self.client.instance(workspace, &instance.id).await?;
+        let is_tagged = found.is_some_and(|found| found.has_tag(&self.mark.tag()));
+        self.known.lock().await.tagged.insert(instance.id.clone(), is_tagged);
+        Ok(is_tagged)
     }
 
     /// Lets one change at a time be made to something: who holds the guard may.
@@ -444,6 +521,7 @@ impl Site {
         F: Future<Output = Result<Option<T>, Error>>,
     {
         let mut pause = self.interval;
+        // waits: called by steps, which the engine ends at their limit
         loop {
             if let Some(seen) = look().await? {
                 return Ok(seen);

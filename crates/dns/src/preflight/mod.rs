@@ -4,6 +4,8 @@ mod delegation;
 mod names;
 mod writing;
 
+pub(crate) use writing::probe;
+
 use std::path::Path;
 
 use landfall_config::{Dns, InstallConfig};

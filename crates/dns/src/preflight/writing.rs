@@ -4,7 +4,10 @@ use landfall_config::InstallConfig;
 use landfall_platform::{Finding, InfraId};
 
 use super::{Probe, unanswered};
-use crate::{Backend, Change, Data, Error, Guard, Name, RecordSet};
+use crate::{
+    Backend, Entry, Error, Mark, Name, Target,
+    decide::{Decision, ensure, remove},
+};
 
 const CHECK: &str = "DNS updates";
 /// An address for documentation, which nobody has.
@@ -26,24 +29,26 @@ pub(super) async fn check(
     })
 }
 
-/// Makes and removes records of the types that every cluster needs. Those of an earlier attempt that died are removed, too.
+/// Makes and removes records of the types that every cluster needs. They carry the cluster's mark as all its records do: those of an
+/// attempt that died are removed by the next one, and by the removal of the cluster.
 async fn attempt(backend: &dyn Backend, config: &InstallConfig, infra_id: &InfraId) -> Result<Name, Error> {
-    // Name servers take addresses only at names that hosts may have.
-    let name: Name = format!("landfall-probe-{infra_id}.{}", config.cluster_domain()).parse()?;
-    let place: Name = format!("_{name}").parse()?;
-    let text = RecordSet::one(place.clone(), TTL, Data::Txt(format!("made by landfall for {infra_id}, to be removed")));
-    let address = RecordSet::one(name.clone(), TTL, Data::A(NOWHERE));
-    let made = Change { guard: Guard::Free, delete: Vec::new(), add: vec![text.clone(), address.clone()] };
-    match backend.change(&made).await {
-        Ok(()) | Err(Error::Guard { .. }) => {}
-        Err(error) => return Err(error),
+    let name = probe(infra_id, &config.cluster_domain().parse()?)?;
+    let entry = Entry::new(name, TTL, &Target::Addresses(vec![NOWHERE.into()]));
+    let names = [&Mark::place(&entry.name), &entry.name];
+    if let Decision::Change(change) = ensure(&entry, infra_id, &backend.read(&names).await?) {
+        match backend.change(&change).await {
+            Ok(()) | Err(Error::Guard { .. }) => {}
+            Err(error) => return Err(error),
+        }
     }
-    let seen: Vec<RecordSet> = backend.read(&[&place, &name]).await?;
-    let removal = Change {
-        guard: Guard::Unchanged(text.clone()),
-        delete: seen.into_iter().filter(|set| [&text, &address].contains(&set)).collect(),
-        add: Vec::new(),
-    };
-    backend.change(&removal).await?;
-    Ok(name)
+    if let Some(removal) = remove(&entry.name, infra_id, &backend.read(&names).await?) {
+        backend.change(&removal).await?;
+    }
+    Ok(entry.name)
+}
+
+/// Returns the name of the record that is made and removed.
+pub(crate) fn probe(infra_id: &InfraId, domain: &Name) -> Result<Name, Error> {
+    // Name servers take addresses only at names that hosts may have.
+    Ok(format!("landfall-probe-{infra_id}.{domain}").parse()?)
 }

@@ -39,11 +39,20 @@ async fn a_probe_of_a_run_that_died_is_swept_up() {
     let scene = Scene::new();
     let before = scene.inventory();
     let name = format!("landfall-probe-demo-x7k2p.demo.{ZONE}");
-    let text = "made by landfall for demo-x7k2p, to be removed";
-    scene.server.nsupdate(&format!("update add _{name} 60 TXT \"{text}\"\nupdate add {name} 60 A 192.0.2.1"));
-    let findings = look(&scene.cluster("demo", "demo-x7k2p"), Probe::Write).await;
-    assert_eq!(find(&findings, "was made and removed").verdict, Verdict::Ok);
-    assert_eq!(scene.inventory(), before);
+    let mark = format!("update add _landfall.{name} 60 TXT \"heritage=landfall,owner=demo-x7k2p,records=A\"");
+    let address = format!("update add {name} 60 A 192.0.2.1");
+    let cluster = scene.cluster("demo", "demo-x7k2p");
+    // It died after both records, or between them.
+    for left in [format!("{mark}\n{address}"), mark] {
+        scene.server.nsupdate(&left);
+        let findings = look(&cluster, Probe::Write).await;
+        assert_eq!(find(&findings, "was made and removed").verdict, Verdict::Ok);
+        assert_eq!(scene.inventory(), before);
+        // No run follows but that which removes the cluster.
+        scene.server.nsupdate(&left);
+        cluster.destroy(&Run::new()).await.unwrap();
+        assert_eq!(scene.inventory(), before);
+    }
 }
 
 #[tokio::test]

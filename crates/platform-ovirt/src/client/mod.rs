@@ -33,6 +33,7 @@ pub use network::Network;
 pub use product::Product;
 pub use session::{Client, probe};
 pub use storage_domain::{Storage, StorageDomain};
+pub use tag::Tag;
 pub(crate) use template::{BLANK, IGNITION_OS};
 pub use template::{Template, TemplateDetails};
 pub use vm::{Topology, Vm, VmStatus};

@@ -24,10 +24,15 @@ struct Tags {
 }
 
 impl Client {
+    /// All tags.
+    pub async fn tags(&self) -> Result<Vec<Tag>, Error> {
+        let Tags { tag } = self.get("tags").await?;
+        Ok(tag)
+    }
+
     /// The tag with a name.
     pub async fn tag(&self, name: &str) -> Result<Option<Tag>, Error> {
-        let Tags { tag } = self.get("tags").await?;
-        Ok(tag.into_iter().find(|tag| tag.name == name))
+        Ok(self.tags().await?.into_iter().find(|tag| tag.name == name))
     }
 
     /// Creates a tag.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Cluster, Disk, Reference, Vm, number, search};
-use crate::{Client, Error};
+use crate::{Client, Error, mark::Mark};
 
 /// The operating system type with which the engine hands a machine its Ignition config unchanged.
 pub(crate) const IGNITION_OS: &str = "rhcos_x64";
@@ -90,6 +90,22 @@ struct Os {
     kind: String,
 }
 
+/// What of a template is read together with it.
+const DISKS: &str = "disk_attachments.disk";
+
+impl From<Entry> for TemplateDetails {
+    fn from(entry: Entry) -> Self {
+        Self {
+            id: entry.id,
+            name: entry.name,
+            description: entry.description,
+            status: entry.status.unwrap_or_else(|| "in an unknown state".to_owned()),
+            os: entry.os.map(|os| os.kind).unwrap_or_default(),
+            disks: entry.disk_attachments.disk_attachment.into_iter().map(|attachment| attachment.disk).collect(),
+        }
+    }
+}
+
 impl Client {
     /// The templates that can be used in a cluster: those that are ready and of its data centre. Those that take Ignition
     /// come first, then by name; of several versions of a template one is listed.
@@ -111,17 +127,23 @@ impl Client {
 
     /// The newest version of the template with a name, with its disks.
     pub async fn template(&self, name: &str) -> Result<Option<TemplateDetails>, Error> {
-        let path = format!("{}&follow=disk_attachments.disk", search("templates", &format!("name=\"{name}\"")));
+        let path = format!("{}&follow={DISKS}", search("templates", &format!("name=\"{name}\"")));
         let Templates { template } = self.get(&path).await?;
         let versions = template.into_iter().filter(|entry| entry.name == name);
-        Ok(versions.max_by_key(|entry| entry.version.version_number).map(|entry| TemplateDetails {
-            id: entry.id,
-            name: entry.name,
-            description: entry.description,
-            status: entry.status.unwrap_or_else(|| "in an unknown state".to_owned()),
-            os: entry.os.map(|os| os.kind).unwrap_or_default(),
-            disks: entry.disk_attachments.disk_attachment.into_iter().map(|attachment| attachment.disk).collect(),
-        }))
+        Ok(versions.max_by_key(|entry| entry.version.version_number).map(TemplateDetails::from))
+    }
+
+    /// The template with an id, with its disks.
+    pub async fn template_with_id(&self, id: &str) -> Result<Option<TemplateDetails>, Error> {
+        let entry: Option<Entry> = self.get_existing(&format!("templates/{id}?follow={DISKS}")).await?;
+        Ok(entry.map(TemplateDetails::from))
+    }
+
+    /// Templates whose description carries a mark, whatever their names are, with their disks.
+    pub async fn templates_marked(&self, mark: &Mark) -> Result<Vec<TemplateDetails>, Error> {
+        let path = format!("{}&follow={DISKS}", search("templates", &format!("description={}", mark.pattern())));
+        let Templates { template } = self.get(&path).await?;
+        Ok(template.into_iter().filter(|entry| mark.is_on(&entry.description)).map(TemplateDetails::from).collect())
     }
 
     /// The template with a name, if machines can be made from it now. One that is still being made is
@@ -137,9 +159,9 @@ impl Client {
         }
     }
 
-    /// Makes a template from a machine that is off and has one disk. The copy of the disk gets the template's name, so that
+    /// Makes a template from a machine that is off and has one disk, and returns its id. The copy of the disk gets the template's name, so that
     /// it is never taken for the original.
-    pub async fn create_template(&self, name: &str, description: &str, vm: &Vm) -> Result<(), Error> {
+    pub async fn create_template(&self, name: &str, description: &str, vm: &Vm) -> Result<String, Error> {
         let disks: Vec<Value> = vm
             .boot_disk()
             .map(|disk| json!({ "disk": { "id": disk.id, "name": name, "alias": name } }))
@@ -150,8 +172,8 @@ impl Client {
             "description": description,
             "vm": { "id": vm.id, "disk_attachments": { "disk_attachment": disks } },
         });
-        let _: Value = self.post(&format!("creating template {name}"), "templates", &body).await?;
-        Ok(())
+        let made: Reference = self.post(&format!("creating template {name}"), "templates", &body).await?;
+        Ok(made.id)
     }
 
     /// Deletes a template.

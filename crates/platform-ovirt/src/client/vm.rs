@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Disk, Reference, search};
-use crate::{Client, Error};
+use crate::{Client, Error, mark::Mark};
 
 /// A virtual machine, with what hangs on it.
 #[derive(Clone, Debug, Deserialize)]
@@ -205,8 +205,8 @@ struct Vms {
 
 /// How many machines an answer has at most. Each is some 8 KiB with all that hangs on it.
 const PAGE: usize = 1000;
-/// Web servers take about 8 KiB of address; a name with what is around it is some 60 bytes of that.
-const NAMES_AT_ONCE: usize = 100;
+/// Web servers take about 8 KiB of address; an id with what is around it is some 50 bytes of that.
+const IDS_AT_ONCE: usize = 100;
 /// What of a machine is read together with it, so that a whole fleet is one call.
 const FOLLOW: &str = "disk_attachments.disk,nics,tags,graphics_consoles,reported_devices";
 
@@ -222,8 +222,21 @@ impl Vm {
         self.disk_attachments
             .disk_attachment
             .iter()
-            .filter(|attachment| !attachment.bootable && attachment.disk.machine() != Some(&self.name))
+            .filter(|attachment| !self.is_own(attachment))
             .map(|attachment| &attachment.disk)
+    }
+
+    /// Ids of the disks that it was made with.
+    pub fn own_disks(&self) -> impl Iterator<Item = &str> {
+        let own = self.disk_attachments.disk_attachment.iter().filter(|attachment| self.is_own(attachment));
+        own.map(|attachment| attachment.disk.id.as_str())
+    }
+
+    /// A machine that was renamed has disks that are named after it as it was, as the disk is that it boots from.
+    fn is_own(&self, attachment: &DiskAttachment) -> bool {
+        let machine = attachment.disk.machine();
+        let was_called = self.boot_disk().and_then(Disk::machine);
+        attachment.bootable || machine.is_some() && (machine == Some(&self.name) || machine == was_called)
     }
 
     /// Its operating system type, as the engine spells it.
@@ -285,14 +298,32 @@ impl Client {
         Ok(vms.into_iter().filter(|vm| vm.name.starts_with(prefix)).collect())
     }
 
-    /// Machines with these names, with what hangs on them. What it costs the engine does not grow with what else there is.
-    pub async fn vms_called(&self, names: &[String]) -> Result<Vec<Vm>, Error> {
+    /// Machines whose description carries a mark, whatever their names are, with what hangs on them: one call, however many
+    /// there are.
+    pub async fn vms_marked(&self, mark: &Mark) -> Result<Vec<Vm>, Error> {
+        let vms = self.vm_pages(&format!("description={}", mark.pattern()), &format!("follow={FOLLOW}")).await?;
+        Ok(vms.into_iter().filter(|vm| mark.is_on(&vm.description)).collect())
+    }
+
+    /// Machines with a name, of which there is at most one in a data centre.
+    pub async fn vms_called(&self, name: &str) -> Result<Vec<Vm>, Error> {
+        let Vms { vm } = self.get(&format!("{}&follow={FOLLOW}", search("vms", &format!("name={name}")))).await?;
+        Ok(vm.into_iter().filter(|vm| vm.name == name).collect())
+    }
+
+    /// The machine with an id, with what hangs on it.
+    pub async fn vm(&self, id: &str) -> Result<Option<Vm>, Error> {
+        self.get_existing(&format!("vms/{id}?follow={FOLLOW}")).await
+    }
+
+    /// Machines with these ids, with what hangs on them. What it costs the engine does not grow with what else there is.
+    pub async fn vms_with_ids(&self, ids: &[String]) -> Result<Vec<Vm>, Error> {
         let mut found = Vec::new();
-        for some in names.chunks(NAMES_AT_ONCE) {
-            let wanted: Vec<_> = some.iter().map(|name| format!("name={name}")).collect();
+        for some in ids.chunks(IDS_AT_ONCE) {
+            let wanted: Vec<_> = some.iter().map(|id| format!("id={id}")).collect();
             let path = format!("{}&follow={FOLLOW}", search("vms", &wanted.join(" or ")));
             let Vms { vm } = self.get(&path).await?;
-            found.extend(vm.into_iter().filter(|vm| some.contains(&vm.name)));
+            found.extend(vm.into_iter().filter(|vm| some.contains(&vm.id)));
         }
         Ok(found)
     }
@@ -326,10 +357,11 @@ impl Client {
         Ok(found)
     }
 
-    /// Creates a machine. `clone` makes its disks independent of the template.
-    pub async fn create_vm(&self, name: &str, body: &Value, clone: bool) -> Result<(), Error> {
-        let _: Value = self.post(&format!("creating machine {name}"), &format!("vms?clone={clone}"), body).await?;
-        Ok(())
+    /// Creates a machine and returns its id. `clone` makes its disks independent of the template.
+    pub async fn create_vm(&self, name: &str, body: &Value, clone: bool) -> Result<String, Error> {
+        let made: Reference =
+            self.post(&format!("creating machine {name}"), &format!("vms?clone={clone}"), body).await?;
+        Ok(made.id)
     }
 
     /// Starts a machine, handing it its Ignition config at the first start.
@@ -397,8 +429,14 @@ impl Client {
         Ok(())
     }
 
-    /// Deletes a machine that is down, and the disks that are attached to it.
+    /// Deletes a machine that is down. The engine refuses if a disk is attached to it, except where it can leave the disk.
     pub async fn delete_vm(&self, vm: &Vm) -> Result<(), Error> {
-        self.delete(&format!("deleting machine {}", vm.name), &format!("vms/{}", vm.id)).await
+        self.delete(&format!("deleting machine {}", vm.name), &format!("vms/{}?detach_only=true", vm.id)).await
+    }
+
+    /// Deletes a disk that is attached to a machine that is down.
+    pub async fn delete_attached_disk(&self, vm: &Vm, disk: &str) -> Result<(), Error> {
+        let path = format!("vms/{}/diskattachments/{disk}?detach_only=false", vm.id);
+        self.delete(&format!("deleting disk {disk} of machine {}", vm.name), &path).await
     }
 }

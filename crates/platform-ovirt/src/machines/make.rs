@@ -12,6 +12,12 @@ use crate::{
 
 const GIB: u64 = 1 << 30;
 
+/// A machine that exists.
+pub(crate) struct Begun {
+    pub(crate) id: String,
+    status: VmStatus,
+}
+
 impl Machines {
     /// Makes a machine exist and run. The user data is needed only if the machine does not exist yet.
     pub(crate) async fn make(
@@ -20,32 +26,59 @@ impl Machines {
         user_data: Option<&SecretString>,
         progress: Progress<'_>,
     ) -> Result<client::Vm, StepError> {
-        let found = self.site.fleet.get(&desired.name).await?;
-        let status = match found {
-            Some(vm) if !self.site.mark.is_on(&vm.description) => {
-                return Err(self.site.foreign(object(&desired.name)).into());
-            }
-            Some(vm) => vm.status,
-            None => {
-                progress("creating".to_owned());
-                self.create(desired, user_data).await?;
-                VmStatus::ImageLocked
-            }
-        };
+        let begun = self.begin(desired, None, user_data, progress).await?;
+        self.finish(desired, &begun, progress).await
+    }
+
+    /// Makes a machine exist: the one with the id that was recorded, else the one with the name and the mark, else a new one.
+    pub(crate) async fn begin(
+        &self,
+        desired: &Vm,
+        recorded: Option<&str>,
+        user_data: Option<&SecretString>,
+        progress: Progress<'_>,
+    ) -> Result<Begun, StepError> {
+        if let Some(id) = recorded
+            && let Some(vm) = self.site.client.vm(id).await?
+        {
+            return Ok(Begun { id: vm.id, status: vm.status });
+        }
+        if let Some(vm) = self.named(&desired.name).await? {
+            return Ok(Begun { id: vm.id, status: vm.status });
+        }
+        progress("creating".to_owned());
+        Ok(Begun { id: self.create(desired, user_data).await?, status: VmStatus::ImageLocked })
+    }
+
+    /// Fits out a machine that exists, starts it and waits until it runs.
+    pub(crate) async fn finish(
+        &self,
+        desired: &Vm,
+        begun: &Begun,
+        progress: Progress<'_>,
+    ) -> Result<client::Vm, StepError> {
         // A machine that has been started was fitted out before, because starting is the last thing that happens.
-        if matches!(status, VmStatus::Down | VmStatus::ImageLocked) {
+        if matches!(begun.status, VmStatus::Down | VmStatus::ImageLocked) {
             progress("copying disks".to_owned());
-            let vm = self.settled(&desired.name).await?;
+            let vm = self.settled(&begun.id, &desired.name).await?;
             progress("fitting out".to_owned());
             self.fit_out(desired, &vm).await?;
             progress("starting".to_owned());
             self.site.client.start_vm(&vm).await?;
         }
-        Ok(self.running(&desired.name).await?)
+        Ok(self.running(&begun.id, &desired.name).await?)
     }
 
-    /// Creates the machine, unless an earlier attempt whose answer was lost has.
-    async fn create(&self, desired: &Vm, user_data: Option<&SecretString>) -> Result<(), StepError> {
+    /// The machine with a name and the mark. One with the name alone is an error.
+    pub(crate) async fn named(&self, name: &str) -> Result<Option<client::Vm>, Error> {
+        match self.site.fleet.called(name).await?.into_iter().next() {
+            Some(vm) if !self.site.mark.is_on(&vm.description) => Err(self.site.foreign(object(name))),
+            found => Ok(found),
+        }
+    }
+
+    /// Creates the machine, unless an earlier attempt whose answer was lost has. Returns its id.
+    async fn create(&self, desired: &Vm, user_data: Option<&SecretString>) -> Result<String, StepError> {
         let user_data = user_data.ok_or_else(|| {
             let reason = format!("there is no file {} to start {} with", desired.ignition, desired.name);
             StepError::new(ErrorClass::Bug, reason)
@@ -54,10 +87,11 @@ impl Machines {
         let description = self.site.mark.description(&desired.role);
         let body = body(desired, &template, &description, user_data.expose_secret());
         match self.site.client.create_vm(&desired.name, &body, desired.clone).await {
-            Err(error) if !error.is_name_taken() => Err(error.into()),
-            // Whose it is shows at the next look.
-            Err(error) if self.site.fleet.get(&desired.name).await?.is_none() => Err(error.into()),
-            _ => Ok(()),
+            Err(error) if error.is_name_taken() => match self.named(&desired.name).await? {
+                Some(vm) => Ok(vm.id),
+                None => Err(error.into()),
+            },
+            made => Ok(made?),
         }
     }
 
@@ -65,9 +99,6 @@ impl Machines {
     /// repeated anywhere.
     async fn fit_out(&self, desired: &Vm, vm: &client::Vm) -> Result<(), StepError> {
         let client = &self.site.client;
-        if !self.site.mark.is_on(&vm.description) {
-            return Err(self.site.foreign(object(&desired.name)).into());
-        }
         if desired.kind == "high_performance" {
             for console in vm.graphics_consoles() {
                 client.remove_console(vm, console).await?;
@@ -117,6 +148,6 @@ impl Machines {
             let vm = vm.ok_or_else(|| self.site.stuck(object(&desired.name), "gone"))?;
             Ok(vm.boot_disk().filter(|disk| disk.status == "ok" && disk.provisioned_size >= wanted).map(drop))
         };
-        Ok(self.site.fleet.wait(&desired.name, grown).await?)
+        Ok(self.site.fleet.wait(&vm.id, grown).await?)
     }
 }

@@ -12,6 +12,9 @@ const MIB: u64 = 1 << 20;
 pub struct Vm {
     /// Its name in the engine, which is its host name too.
     pub name: String,
+    /// Its id in the engine, of one that was found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What it is for: `bootstrap`, `master`, or the name of a compute pool.
     pub role: String,
     /// Id of the cluster of hosts.
@@ -136,6 +139,7 @@ mod tests {
     fn vm() -> Vm {
         Vm {
             name: "demo-x7k2p-master-0".to_owned(),
+            id: None,
             role: "master".to_owned(),
             cluster_id: "c1".to_owned(),
             template: "fcos".to_owned(),

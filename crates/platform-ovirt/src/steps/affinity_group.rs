@@ -19,6 +19,9 @@ pub struct AffinityGroup {
     pub priority: u8,
     /// Whether a machine must rather not start than share a host.
     pub enforcing: bool,
+    /// Its id in the engine, of one that was found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 pub(super) struct AffinityGroupStep {
@@ -37,8 +40,9 @@ impl AffinityGroupStep {
 impl Step for AffinityGroupStep {
     async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
         let Self { site, desired } = self;
-        match self.find().await? {
-            Some(group) if site.mark.is_on(&group.description) => {}
+        // Machines join it by this name, so a group of the cluster's with another name would be of no use.
+        let group = match self.find().await? {
+            Some(group) if site.mark.is_on(&group.description) => group,
             Some(_) => return Err(site.foreign(format!("affinity group {}", desired.name)).into()),
             None => {
                 let description = site.mark.description(&desired.description);
@@ -50,17 +54,21 @@ impl Step for AffinityGroupStep {
                         desired.priority,
                         desired.enforcing,
                     )
-                    .await?;
+                    .await?
             }
-        }
-        Ok(Outputs::default())
+        };
+        Ok(Outputs::default().with("id", group.id))
     }
 
-    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
-        if let Some(group) = self.find().await?
-            && self.site.mark.is_on(&group.description)
-        {
-            self.site.client.delete_affinity_group(&self.desired.cluster_id, &group).await?;
+    async fn remove(&self, _: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        let Self { site, desired } = self;
+        let recorded: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
+        let id = recorded.as_ref().or(desired.id.as_ref());
+        let is_own = |group: &client::AffinityGroup| {
+            id == Some(&group.id) || group.name == desired.name && site.mark.is_on(&group.description)
+        };
+        for group in site.client.affinity_groups(&desired.cluster_id).await?.iter().filter(|group| is_own(group)) {
+            site.client.delete_affinity_group(&desired.cluster_id, group).await?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! from the start, and the disk also says which image it is for, so that a later process can go on wherever this one stopped.
 
 use async_trait::async_trait;
-use landfall_platform::{Context, Machines as _, Outputs, Progress, Step, StepError};
+use landfall_platform::{Context, Outputs, Progress, Step, StepError};
 use landfall_wire::Images;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -34,6 +34,9 @@ pub struct Template {
     pub storage_domain_id: String,
     /// Id of the vNIC profile of its network interface.
     pub vnic_profile_id: Option<String>,
+    /// Its id in the engine, of one that was found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 pub(super) struct TemplateStep {
@@ -45,24 +48,27 @@ pub(super) struct TemplateStep {
 #[async_trait]
 impl Step for TemplateStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
-        if self.find().await?.is_none() {
-            self.make(context.progress()).await?;
-        }
+        let id = match self.find(context.recorded("id")).await? {
+            Some(template) => template.id,
+            None => self.make(context.progress()).await?,
+        };
+        context.note(Outputs::default().with("id", id.as_str())).await?;
         context.report("waiting for the template");
-        let template = self.usable().await?;
+        let template = self.usable(&id).await?;
         self.clear_away(Some(&template), context.progress()).await?;
         Ok(Outputs::default().with("id", template.id))
     }
 
-    async fn remove(&self, context: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
         let client = &self.machines.site.client;
-        let template = client.template(&self.desired.name).await?;
-        let template = template.filter(|template| self.machines.site.mark.is_on(&template.description));
+        let recorded: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
+        let template = self.own(recorded.or_else(|| self.desired.id.clone())).await?;
+        let template = template.filter(|(_, is_own)| *is_own).map(|(template, _)| template);
         self.clear_away(template.as_ref(), context.progress()).await?;
         if let Some(template) = template {
             context.report("deleting the template");
             client.delete_template(&template).await?;
-            let gone = || async { Ok(client.template(&self.desired.name).await?.is_none().then_some(())) };
+            let gone = || async { Ok(client.template_with_id(&template.id).await?.is_none().then_some(())) };
             self.machines.site.until(gone).await?;
         }
         Ok(())
@@ -70,19 +76,33 @@ impl Step for TemplateStep {
 }
 
 impl TemplateStep {
-    async fn find(&self) -> Result<Option<TemplateDetails>, Error> {
+    /// The template with the id that was recorded, else the one with the name, and whether it is the cluster's.
+    async fn own(&self, recorded: Option<String>) -> Result<Option<(TemplateDetails, bool)>, Error> {
         let site = &self.machines.site;
-        match site.client.template(&self.desired.name).await? {
-            Some(template) if !site.mark.is_on(&template.description) => Err(site.foreign(self.object())),
-            found => Ok(found),
+        if let Some(id) = recorded
+            && let Some(template) = site.client.template_with_id(&id).await?
+        {
+            return Ok(Some((template, true)));
+        }
+        let named = site.client.template(&self.desired.name).await?;
+        Ok(named.map(|template| {
+            let is_own = site.mark.is_on(&template.description);
+            (template, is_own)
+        }))
+    }
+
+    async fn find(&self, recorded: Option<String>) -> Result<Option<TemplateDetails>, Error> {
+        match self.own(recorded).await? {
+            Some((_, false)) => Err(self.machines.site.foreign(self.object())),
+            found => Ok(found.map(|(template, _)| template)),
         }
     }
 
     /// Waits until the template can be used.
-    async fn usable(&self) -> Result<TemplateDetails, Error> {
+    async fn usable(&self, id: &str) -> Result<TemplateDetails, Error> {
         let site = &self.machines.site;
         let look = || async {
-            match self.find().await? {
+            match site.client.template_with_id(id).await? {
                 Some(template) if template.status == "ok" => Ok(Some(template)),
                 Some(template) if template.status == "locked" => Ok(None),
                 Some(template) => Err(site.stuck(self.object(), template.status)),
@@ -92,13 +112,11 @@ impl TemplateStep {
         site.until(look).await
     }
 
-    async fn make(&self, progress: Progress<'_>) -> Result<(), StepError> {
+    /// Makes the template, and returns its id.
+    async fn make(&self, progress: Progress<'_>) -> Result<String, StepError> {
         let Self { machines, desired, .. } = self;
         let site = &machines.site;
-        let vm = match site.fleet.get(&desired.image_name).await? {
-            Some(vm) if !site.mark.is_on(&vm.description) => {
-                return Err(site.foreign(format!("machine {}", desired.image_name)).into());
-            }
+        let vm = match machines.named(&desired.image_name).await? {
             Some(vm) if vm.boot_disk().is_some() => vm,
             found => {
                 // The disk is attached only after it holds the whole image, so one that is attached need not be looked at.
@@ -114,12 +132,15 @@ impl TemplateStep {
         if let Some(profile) = desired.vnic_profile_id.as_ref().filter(|_| vm.nics().is_empty()) {
             site.client.add_nic(&vm, "nic1", profile).await?;
         }
-        let vm = machines.settled(&desired.image_name).await?;
+        let vm = machines.settled(&vm.id, &desired.image_name).await?;
         progress("making the template".to_owned());
         let description = site.mark.description("operating system of a cluster");
         match site.client.create_template(&desired.name, &description, &vm).await {
-            Err(error) if !error.is_name_taken() => Err(error.into()),
-            _ => Ok(()),
+            Err(error) if error.is_name_taken() => match self.find(None).await? {
+                Some(template) => Ok(template.id),
+                None => Err(error.into()),
+            },
+            made => Ok(made?),
         }
     }
 
@@ -135,8 +156,8 @@ impl TemplateStep {
             "os": { "type": IGNITION_OS },
             "type": "server",
         });
-        machines.site.client.create_vm(&desired.image_name, &body, false).await?;
-        machines.settled(&desired.image_name).await
+        let id = machines.site.client.create_vm(&desired.image_name, &body, false).await?;
+        machines.settled(&id, &desired.image_name).await
     }
 
     /// A disk that holds the image.
@@ -243,7 +264,7 @@ impl TemplateStep {
 
     /// Removes what the template was made from.
     async fn clear_away(&self, template: Option<&TemplateDetails>, progress: Progress<'_>) -> Result<(), StepError> {
-        self.machines.delete(&self.desired.image_name, progress).await?;
+        self.machines.erase(&self.desired.image_name, None, progress).await?;
         for disk in self.disks(template).await? {
             self.delete_disk(&disk).await?;
         }

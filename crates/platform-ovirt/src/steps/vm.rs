@@ -1,7 +1,7 @@
 //! A machine that is started with one of the cluster's Ignition configs.
 
 use async_trait::async_trait;
-use landfall_platform::{Context, Machines as _, Outputs, Step, StepError};
+use landfall_platform::{Context, Outputs, Step, StepError};
 use secrecy::SecretString;
 
 use crate::machines::{Machines, Vm};
@@ -15,11 +15,17 @@ pub(super) struct VmStep {
 #[async_trait]
 impl Step for VmStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
-        let vm = self.machines.make(&self.desired, self.user_data.as_ref(), context.progress()).await?;
+        let (machines, desired, progress) = (&self.machines, &self.desired, context.progress());
+        let recorded: Option<String> = context.recorded("id");
+        let begun = machines.begin(desired, recorded.as_deref(), self.user_data.as_ref(), progress).await?;
+        context.note(Outputs::default().with("id", begun.id.as_str())).await?;
+        let vm = machines.finish(desired, &begun, progress).await?;
         Ok(Outputs::default().with("id", vm.id))
     }
 
-    async fn remove(&self, context: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
-        self.machines.delete(&self.desired.name, context.progress()).await
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        let recorded: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
+        let id = recorded.as_ref().or(self.desired.id.as_ref());
+        self.machines.erase(&self.desired.name, id.map(String::as_str), context.progress()).await
     }
 }

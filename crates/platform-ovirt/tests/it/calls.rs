@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::{StreamExt as _, stream};
+use landfall_platform_ovirt::Mark;
 use serde_json::json;
 
 use crate::scene::{CLUSTER, PASSWORD, Scene, config};
@@ -63,13 +64,16 @@ async fn a_large_fleet_is_listed_page_by_page() {
     let client = scene.client(PASSWORD);
     let names: Vec<String> = (0..1001).map(|number| format!("demo-x7k2p-{number:04}")).collect();
     let make = async |name: &String| {
-        let body = json!({ "name": name, "cluster": { "id": CLUSTER }, "template": { "name": "Blank" } });
+        let description = "worker [landfall:demo-x7k2p]";
+        let template = json!({ "name": "Blank" });
+        let body =
+            json!({ "name": name, "description": description, "cluster": { "id": CLUSTER }, "template": template });
         client.create_vm(name, &body, false).await.unwrap();
     };
     stream::iter(&names).for_each_concurrent(8, make).await;
     let listing = format!("GET {API}vms");
     let before = scene.engine.request_counts().get(&listing).copied().unwrap_or_default();
-    let listed = client.vms_named("demo-x7k2p-").await.unwrap();
+    let listed = client.vms_marked(&Mark::new("demo-x7k2p".parse().unwrap())).await.unwrap();
     assert_eq!(listed.iter().map(|vm| &vm.name).collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
     assert_eq!(scene.engine.request_counts()[&listing] - before, 2);
 }

@@ -9,8 +9,12 @@ use crate::scene::{CLUSTER, PROFILE, STORAGE, Scene, config};
 
 /// A worker that is a copy of the template, which takes the engine a while.
 fn worker() -> MachineSpec {
+    worker_called("demo-x7k2p-worker-a1")
+}
+
+pub(crate) fn worker_called(name: &str) -> MachineSpec {
     MachineSpec {
-        name: "demo-x7k2p-worker-a1".to_owned(),
+        name: name.to_owned(),
         user_data: r#"{"ignition":{"version":"3.4.0"}}"#.into(),
         platform: json!({
             "name": "", "role": "worker", "cluster_id": CLUSTER, "template": "fcos", "storage_domain_id": STORAGE,
@@ -44,11 +48,11 @@ async fn a_worker_is_made_switched_and_deleted() {
         (Power::ShutDown, PowerState::Off),
         (Power::Reset, PowerState::On),
     ] {
-        machines.power(&made.name, wish).await.unwrap_or_else(|error| panic!("{wish:?}: {error}"));
-        assert_eq!(machines.get(&made.name).await.unwrap().unwrap().power, expected, "{wish:?}");
+        machines.power(made.name.as_str().into(), wish).await.unwrap_or_else(|error| panic!("{wish:?}: {error}"));
+        assert_eq!(machines.get(made.name.as_str().into()).await.unwrap().unwrap().power, expected, "{wish:?}");
     }
-    machines.delete(&made.name, &|_| ()).await.unwrap();
-    machines.delete(&made.name, &|_| ()).await.unwrap();
+    machines.delete(made.name.as_str().into(), &|_| ()).await.unwrap();
+    machines.delete(made.name.as_str().into(), &|_| ()).await.unwrap();
     assert_eq!(cluster.list(), before);
 }
 
@@ -63,8 +67,8 @@ async fn a_machine_that_is_started_while_it_is_deleted_is_deleted_all_the_same()
         (cluster.binder().machines(), cluster.binder_that_looks_every(Duration::from_secs(2)).machines());
     let spec = worker();
     let deletion = async {
-        while maker.get(&spec.name).await.unwrap().is_none() {}
-        stranger.delete(&spec.name, &|_| ()).await.unwrap();
+        while maker.get(spec.name.as_str().into()).await.unwrap().is_none() {}
+        stranger.delete(spec.name.as_str().into(), &|_| ()).await.unwrap();
     };
     let deletion = tokio::time::timeout(Duration::from_mins(1), deletion);
     // Who makes it may find that it is gone before it runs.

@@ -1,5 +1,6 @@
 //! The platform against the simulator of its engine: whole plans, faults, hard failures, neighbours.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
 
 mod calls;
@@ -11,5 +12,6 @@ mod neighbours;
 mod plans;
 mod preflight;
 mod scene;
+mod strangers;
 mod suites;
 mod upload;

@@ -109,8 +109,14 @@ impl Scene {
         self.engine.add_fault(rule.parse::<Rule>().unwrap_or_else(|error| panic!("{rule}: {error}")))
     }
 
-    /// Asks the engine's API as somebody else would.
+    /// Asks the engine's API as another user would.
     pub(crate) async fn call(&self, method: &str, path: &str, body: Value) -> Value {
+        let reply = self.exchange(method, path, body).await;
+        assert!(reply.status() < 300, "{method} {path}: {}", String::from_utf8_lossy(reply.contents()));
+        reply.json().unwrap_or_default()
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: Value) -> landfall_wire::Reply {
         let http =
             landfall_wire::Client::new(&Trust::Only(self.engine.ca_pem().unwrap().to_owned()), Limits::default());
         let url = format!("{}/ovirt-engine/api/{path}", self.engine.url()).parse().unwrap();
@@ -120,9 +126,7 @@ impl Scene {
             body => landfall_wire::Request::json(method.parse().unwrap(), url, &body),
         };
         let request = request.accept_json().header("authorization", basic);
-        let reply = http.unwrap().send(request).await.unwrap();
-        assert!(reply.status() < 300, "{method} {path}: {}", String::from_utf8_lossy(reply.contents()));
-        reply.json().unwrap_or_default()
+        http.unwrap().send(request).await.unwrap()
     }
 
     pub(crate) fn cluster(self: &Arc<Self>, infra_id: &str, config: InstallConfig) -> Cluster {

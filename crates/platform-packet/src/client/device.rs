@@ -117,6 +117,11 @@ impl Client {
         Ok(found.into_iter().filter(|device| device.tags.iter().any(|own| own == tag)).collect())
     }
 
+    /// The device with an id.
+    pub async fn device(&self, id: &str) -> Result<Option<Device>, Error> {
+        self.get_existing("reading the device", &format!("devices/{id}")).await
+    }
+
     /// Makes a device.
     pub async fn create_device(&self, project: &str, hostname: &str, body: &Value) -> Result<Device, Error> {
         self.post(&format!("making device {hostname}"), &format!("projects/{project}/devices"), body).await

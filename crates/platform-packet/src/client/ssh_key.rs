@@ -15,6 +15,9 @@ pub struct SshKey {
     pub label: String,
     /// The public key.
     pub key: String,
+    /// Its tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 impl Client {
@@ -24,8 +27,8 @@ impl Client {
     }
 
     /// Adds a key to a project. With the key of a project this succeeds and is answered with 404: whoever calls looks again.
-    pub async fn create_ssh_key(&self, project: &str, label: &str, key: &str) -> Result<(), Error> {
-        let body = json!({"label": label, "key": key});
+    pub async fn create_ssh_key(&self, project: &str, label: &str, key: &str, tags: &[String]) -> Result<(), Error> {
+        let body = json!({"label": label, "key": key, "tags": tags});
         let made: Result<Value, Error> =
             self.post("adding an SSH key", &format!("projects/{project}/ssh-keys"), &body).await;
         match made {

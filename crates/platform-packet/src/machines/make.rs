@@ -17,17 +17,46 @@ impl Machines {
         user_data: Option<&SecretString>,
         progress: Progress<'_>,
     ) -> Result<client::Device, Error> {
-        match self.site.device(&desired.name).await? {
-            Some(device) if device.state == DeviceState::Failed => return self.replace(&device).await,
+        let id = self.begin(desired, None, user_data, progress).await?;
+        self.finish(desired, &id, progress).await
+    }
+
+    /// Makes a machine exist: the one with the id that was recorded, else the one with the name and the mark, else a new one. Returns
+    /// its id.
+    pub(crate) async fn begin(
+        &self,
+        desired: &Device,
+        recorded: Option<&str>,
+        user_data: Option<&SecretString>,
+        progress: Progress<'_>,
+    ) -> Result<String, Error> {
+        let mut found = match recorded {
+            Some(id) => self.site.known(id).await?,
+            None => None,
+        };
+        if found.is_none() {
+            found = self.site.device(desired.name.as_str().into()).await?;
+        }
+        match found {
+            Some(device) if device.state == DeviceState::Failed => self.replace(&device).await,
             Some(device) if device.state == DeviceState::Deprovisioning => {
                 progress("waiting for its predecessor to go".to_owned());
-                self.site.wait(&desired.name, |device| Ok(device.is_none().then_some(()))).await?;
-                self.create(desired, user_data, progress).await?;
+                self.site.wait(&device.id, |device| Ok(device.is_none().then_some(()))).await?;
+                self.create(desired, user_data, progress).await
             }
-            Some(_) => {}
-            None => self.create(desired, user_data, progress).await?,
+            Some(device) => Ok(device.id),
+            None => self.create(desired, user_data, progress).await,
         }
-        let device = self.active(&desired.name, progress).await?;
+    }
+
+    /// Waits until a machine that exists is active, and puts it into its networks.
+    pub(crate) async fn finish(
+        &self,
+        desired: &Device,
+        id: &str,
+        progress: Progress<'_>,
+    ) -> Result<client::Device, Error> {
+        let device = self.active(id, &desired.name, progress).await?;
         self.attach(desired, &device, progress).await?;
         if desired.bgp {
             self.site.client.start_bgp_session(&device.id).await?;
@@ -35,13 +64,13 @@ impl Machines {
         Ok(device)
     }
 
-    /// Tries one place and plan after the other.
+    /// Tries one place and plan after the other. Returns the id of the machine.
     async fn create(
         &self,
         desired: &Device,
         user_data: Option<&SecretString>,
         progress: Progress<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<String, Error> {
         let user_data = user_data.map_or("", |data| data.expose_secret());
         let project = self.site.project().await?;
         let ssh_keys = self.ssh_keys(desired, &project).await?;
@@ -57,7 +86,7 @@ impl Machines {
                 progress(format!("asking for {plan} in {}", location.code()));
                 let body = desired.request(candidate, *reservation, user_data, self.script_url.as_deref(), &ssh_keys);
                 match self.site.client.create_device(&project, &desired.name, &body).await {
-                    Ok(_) => return Ok(()),
+                    Ok(made) => return Ok(made.id),
                     Err(Error::Fault { fault, .. }) if fault.class() == ErrorClass::Capacity => {
                         tried.push(format!("{plan} in {}: {fault}", location.code()));
                     }
@@ -80,7 +109,8 @@ impl Machines {
         }
         let known = self.site.client.ssh_keys(project).await?;
         let id = |wanted: &String| {
-            let own = known.iter().find(|key| key.label == *wanted).map(|key| key.id.clone());
+            let is_own = |key: &&client::SshKey| key.label == *wanted && self.site.mark.is_on(&key.tags);
+            let own = known.iter().find(is_own).map(|key| key.id.clone());
             own.unwrap_or_else(|| wanted.clone())
         };
         Ok(desired.ssh_keys.iter().map(id).collect())
@@ -94,14 +124,14 @@ impl Machines {
     }
 
     /// Takes a machine away that the platform did not bring up; the next attempt makes it anew.
-    async fn replace(&self, device: &client::Device) -> Result<client::Device, Error> {
+    async fn replace<T>(&self, device: &client::Device) -> Result<T, Error> {
         self.delete_one(device, &|_| ()).await?;
-        self.site.wait(&device.hostname, |device| Ok(device.is_none().then_some(()))).await?;
+        self.site.wait(&device.id, |device| Ok(device.is_none().then_some(()))).await?;
         Err(Error::Failed { machine: device.hostname.clone(), state: word(device.state) })
     }
 
     /// Waits until the machine is active. One that failed on demand vanishes.
-    async fn active(&self, name: &str, progress: Progress<'_>) -> Result<client::Device, Error> {
+    async fn active(&self, id: &str, name: &str, progress: Progress<'_>) -> Result<client::Device, Error> {
         let failed = |state: &str| Error::Failed { machine: name.to_owned(), state: state.to_owned() };
         let mut last = None;
         let judge = |device: Option<&client::Device>| {
@@ -118,14 +148,15 @@ impl Machines {
                 None => Err(failed("gone")),
             }
         };
-        match self.site.wait(name, judge).await? {
+        match self.site.wait(id, judge).await? {
             Ok(device) => Ok(device),
             Err(off) => {
                 self.site.client.act_on_device(&off, "power_on").await?;
-                let judge = |device: Option<&client::Device>| {
-                    Ok(device.filter(|device| device.state == DeviceState::Active).cloned())
+                let judge = |device: Option<&client::Device>| match device {
+                    Some(device) => Ok((device.state == DeviceState::Active).then(|| device.clone())),
+                    None => Err(failed("gone")),
                 };
-                self.site.wait(name, judge).await
+                self.site.wait(id, judge).await
             }
         }
     }

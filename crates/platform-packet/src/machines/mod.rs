@@ -4,7 +4,9 @@ mod make;
 mod spec;
 
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Listing, Machine, MachineSpec, Power, PowerState, Progress, StepError};
+use landfall_platform::{
+    ErrorClass, Listing, Machine, MachineRef, MachineSpec, Power, PowerState, Progress, StepError,
+};
 use serde::Deserialize;
 
 pub use spec::{Candidate, Device, Price};
@@ -35,13 +37,13 @@ impl landfall_platform::Machines for Machines {
         Ok(self.site.devices().await?.iter().map(machine).collect::<Vec<Machine>>().into())
     }
 
-    async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {
-        Ok(self.site.device(name).await?.as_ref().map(machine))
+    async fn get(&self, machine: MachineRef<'_>) -> Result<Option<Machine>, StepError> {
+        Ok(self.site.device(machine).await?.as_ref().map(self::machine))
     }
 
-    async fn power(&self, name: &str, wish: Power) -> Result<(), StepError> {
-        let missing = || Error::Missing { object: format!("machine {name}"), api: self.site.client.host() };
-        let device = self.site.device(name).await?.ok_or_else(missing)?;
+    async fn power(&self, machine: MachineRef<'_>, wish: Power) -> Result<(), StepError> {
+        let missing = || Error::Missing { object: format!("machine {}", machine.name), api: self.site.client.host() };
+        let device = self.site.device(machine).await?.ok_or_else(missing)?;
         let is_on = device.state == DeviceState::Active;
         let action = match wish {
             Power::On => (!is_on).then_some("power_on"),
@@ -58,22 +60,43 @@ impl landfall_platform::Machines for Machines {
             Some(_) => Ok(None),
             None => Err(missing()),
         };
-        Ok(self.site.wait(name, judge).await?)
+        Ok(self.site.wait(&device.id, judge).await?)
     }
 
-    async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError> {
-        let all = self.site.devices().await?;
-        let own: Vec<_> = all.iter().filter(|device| device.hostname == name).collect();
-        for device in own.iter().filter(|device| device.state != DeviceState::Deprovisioning) {
-            progress("deleting".to_owned());
-            self.delete_one(device, progress).await?;
-        }
-        let ids: Vec<_> = own.iter().map(|device| device.id.as_str()).collect();
-        Ok(self.site.wait_until_gone(&ids).await?)
+    async fn delete(&self, machine: MachineRef<'_>, progress: Progress<'_>) -> Result<(), StepError> {
+        let known = if machine.id.is_some() { self.site.device(machine).await? } else { None };
+        Ok(self.clear_away(machine.name, known, progress).await?)
     }
 }
 
 impl Machines {
+    /// Removes the device with an id that the cluster's own journal has, whatever has become of its name and tags, and all with the
+    /// name and the mark.
+    pub(crate) async fn erase(&self, name: &str, id: Option<&str>, progress: Progress<'_>) -> Result<(), Error> {
+        let recorded = match id {
+            Some(id) => self.site.known(id).await?,
+            None => None,
+        };
+        self.clear_away(name, recorded, progress).await
+    }
+
+    /// Removes a device that is known, and all with a name and the mark.
+    async fn clear_away(&self, name: &str, known: Option<client::Device>, progress: Progress<'_>) -> Result<(), Error> {
+        let all = self.site.devices().await?;
+        let is_further = |device: &&client::Device| {
+            device.hostname == name && known.as_ref().is_none_or(|known| known.id != device.id)
+        };
+        let own: Vec<&client::Device> = known.iter().chain(all.iter().filter(is_further)).collect();
+        for device in own.iter().filter(|device| device.state != DeviceState::Deprovisioning) {
+            progress("deleting".to_owned());
+            self.delete_one(device, progress).await?;
+        }
+        for device in own {
+            self.site.wait(&device.id, |now| Ok(now.is_none().then_some(()))).await?;
+        }
+        Ok(())
+    }
+
     /// Deletes a device. The platform refuses that while it is being provisioned, so the end of that is waited for here: whoever
     /// only tried again with growing pauses would come minutes after it.
     async fn delete_one(&self, device: &client::Device, progress: Progress<'_>) -> Result<(), Error> {
@@ -82,9 +105,9 @@ impl Machines {
                 progress("waiting until it is provisioned, since it cannot be deleted before".to_owned());
                 let is_settled = |now: Option<&client::Device>| {
                     let busy = |state| matches!(state, DeviceState::Queued | DeviceState::Provisioning);
-                    Ok(now.is_none_or(|now| now.id != device.id || !busy(now.state)).then_some(()))
+                    Ok(now.is_none_or(|now| !busy(now.state)).then_some(()))
                 };
-                self.site.wait(&device.hostname, is_settled).await?;
+                self.site.wait(&device.id, is_settled).await?;
                 self.site.client.delete_device(device).await
             }
             done => done,

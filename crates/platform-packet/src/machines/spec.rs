@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 pub struct Device {
     /// Its host name.
     pub name: String,
+    /// Its id, of one that was found on the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Places and plans, in the order in which they are tried.
     #[serde(default)]
     pub candidates: Vec<Candidate>,

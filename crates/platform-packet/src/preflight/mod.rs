@@ -44,11 +44,27 @@ pub async fn preflight(site: &Site, config: &InstallConfig) -> Preflight {
             return Preflight { findings, facts: None };
         }
     };
+    findings.extend(kube_vip(platform));
     let subject = Subject { client, config, platform, project };
     let (found, location) = servers::check(&subject, standing).await;
     findings.extend(found);
     findings.extend(addresses::check(&subject).await);
     Preflight { findings, facts: location.map(|location| Facts { location }) }
+}
+
+/// Says that the registry decides which kube-vip runs, where one runs and its image is named by a tag.
+fn kube_vip(platform: &packet::Platform) -> Option<Finding> {
+    let own = platform.cloud_controller_manager.as_ref();
+    let is_deployed = own.is_some_and(|own| own.services == packet::ServiceLoadBalancer::KubeVip);
+    let image = platform.kube_vip_image();
+    let is_loose = (is_deployed || platform.endpoint == packet::Endpoint::Bgp) && !image.contains("@sha256:");
+    is_loose.then(|| {
+        Finding::notice(
+            "kube-vip",
+            format!("{image} is named by a tag, which the registry may lead elsewhere"),
+            "name it by digest in platform.packet.kubeVipImage",
+        )
+    })
 }
 
 async fn project(client: &Client, platform: &packet::Platform) -> Result<(Option<String>, Finding), Finding> {
@@ -92,4 +108,26 @@ fn trouble(check: &'static str, error: &Error) -> Finding {
         _ => "check that the API can be reached from here",
     };
     Finding::problem(check, landfall_platform::error_chain(error), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_is_named_by_a_tag_is_told_where_it_runs() {
+        let example = include_str!("../../../../examples/packet/install-config.yaml");
+        let platform = |change: &str| {
+            let text = example.replace("  packet:\n", &format!("  packet:\n{change}"));
+            let config = landfall_config::parse(text.as_bytes()).unwrap().config;
+            config.platform.packet().unwrap().clone()
+        };
+        assert!(kube_vip(&platform("")).is_none(), "none runs");
+        let loose = kube_vip(&platform("    endpoint: bgp\n")).unwrap();
+        assert!(format!("{loose:?}").contains("kubeVipImage"), "{loose:?}");
+        assert!(kube_vip(&platform("    cloudControllerManager: {}\n")).is_some());
+        let pinned =
+            format!("    endpoint: bgp\n    kubeVipImage: ghcr.io/kube-vip/kube-vip@sha256:{}\n", "0".repeat(64));
+        assert!(kube_vip(&platform(&pinned)).is_none());
+    }
 }

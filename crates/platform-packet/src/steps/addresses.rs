@@ -35,20 +35,27 @@ pub(super) struct Act {
 }
 
 impl Act {
-    async fn find(&self, project: &str) -> Result<Option<Block>, Error> {
+    async fn find(&self, project: &str, recorded: Option<String>) -> Result<Option<Block>, Error> {
         let all = self.site.client.blocks(project).await?;
         Ok(all.into_iter().find(|block| match self.desired.given {
             Some(given) => block.network == given,
-            None => self.site.mark.is_on(&block.tags) && Mark::name_in(&block.tags) == Some(&self.desired.name),
+            None => recorded.as_ref() == Some(&block.id) || self.is_it(block),
         }))
+    }
+
+    /// Returns true if a block carries the cluster's mark and the plan's name for it, both of which are tags. One with the mark that
+    /// lost that name has the name ''.
+    fn is_it(&self, block: &Block) -> bool {
+        let name = Mark::name_in(&block.tags).unwrap_or_default();
+        self.site.mark.is_on(&block.tags) && name == self.desired.name
     }
 }
 
 #[async_trait]
 impl Step for Act {
-    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let project = self.site.project().await?;
-        let block = match (self.find(&project).await?, self.desired.given) {
+        let block = match (self.find(&project, context.recorded("id")).await?, self.desired.given) {
             (Some(block), _) => block,
             (None, Some(given)) => {
                 return Err(Error::Missing {
@@ -72,19 +79,23 @@ impl Step for Act {
             let object = format!("the block of addresses for {}", self.desired.name);
             return Err(Error::State { object, state: block.state }.into());
         }
-        Ok(Outputs::default().with("id", block.id).with("addresses", json!([block.network])))
+        let told = Outputs::default().with("id", block.id).with("addresses", json!([block.network]));
+        Ok(if self.desired.given.is_some() { told.with("given", true) } else { told })
     }
 
-    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
         if self.desired.given.is_some() {
             return Ok(());
         }
-        for project in self.site.projects().await? {
-            let Some(block) = self.find(&project).await? else { continue };
-            for assignment in &block.assignments {
-                self.site.client.unassign(assignment).await?;
+        let recorded: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
+        for project in self.site.projects_of(context).await? {
+            let all = self.site.client.blocks(&project).await?;
+            for block in all.iter().filter(|block| recorded.as_ref() == Some(&block.id) || self.is_it(block)) {
+                for assignment in &block.assignments {
+                    self.site.client.unassign(assignment).await?;
+                }
+                self.site.client.release(block).await?;
             }
-            self.site.client.release(&block).await?;
         }
         Ok(())
     }

@@ -113,6 +113,7 @@ pub(crate) fn is_beside(block: &Block, device: &Device) -> bool {
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let id: String = context.output(&self.desired.address, "id")?;
+        // waits: the engine ends the step at its limit
         loop {
             let block = self.block(&id).await?;
             let holder = block.assignments.first().map(|assignment| assignment.assigned_to.id().to_owned());
@@ -126,11 +127,11 @@ impl Step for Act {
         }
     }
 
-    async fn remove(&self, _: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
         let led: Option<String> = outputs.and_then(|outputs| outputs.get("block"));
         // What was reserved for the cluster goes as a whole; an address of the user's is only taken from the cluster.
         let own: Vec<String> = self.site.devices().await?.iter().map(|device| device.id.clone()).collect();
-        for project in self.site.projects().await? {
+        for project in self.site.projects_of(context).await? {
             let blocks = self.site.client.blocks(&project).await?;
             for block in blocks.iter().filter(|block| led.as_ref().is_none_or(|id| *id == block.id)) {
                 for assignment in block.assignments.iter().filter(|one| own.iter().any(|id| id == one.assigned_to.id()))

@@ -29,20 +29,25 @@ pub(super) struct Act {
 }
 
 impl Act {
-    async fn find(&self, project: &str) -> Result<Option<VirtualNetwork>, Error> {
+    async fn find(&self, project: &str, recorded: Option<String>) -> Result<Option<VirtualNetwork>, Error> {
         let all = self.site.client.virtual_networks(project).await?;
-        let is_it = |network: &VirtualNetwork| {
-            self.site.mark.is_on(&network.tags) && Mark::name_in(&network.tags) == Some(&self.desired.name)
-        };
+        let is_it = |network: &VirtualNetwork| recorded.as_ref() == Some(&network.id) || self.is_it(network);
         Ok(all.into_iter().find(is_it))
+    }
+
+    /// Returns true if a network carries the cluster's mark and the plan's name for it, both of which are tags. One with the mark
+    /// that lost that name has the name ''.
+    fn is_it(&self, network: &VirtualNetwork) -> bool {
+        let name = Mark::name_in(&network.tags).unwrap_or_default();
+        self.site.mark.is_on(&network.tags) && name == self.desired.name
     }
 }
 
 #[async_trait]
 impl Step for Act {
-    async fn ensure(&self, _: &Context) -> Result<Outputs, StepError> {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let project = self.site.project().await?;
-        let network = if let Some(network) = self.find(&project).await? {
+        let network = if let Some(network) = self.find(&project, context.recorded("id")).await? {
             network
         } else {
             let mut body = json!({
@@ -58,10 +63,13 @@ impl Step for Act {
         Ok(Outputs::default().with("id", network.id).with("vxlan", network.vxlan))
     }
 
-    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
-        for project in self.site.projects().await? {
-            if let Some(network) = self.find(&project).await? {
-                self.site.client.delete_virtual_network(&network).await?;
+    async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        let recorded: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
+        for project in self.site.projects_of(context).await? {
+            let all = self.site.client.virtual_networks(&project).await?;
+            let is_own = |network: &&VirtualNetwork| recorded.as_ref() == Some(&network.id) || self.is_it(network);
+            for network in all.iter().filter(is_own) {
+                self.site.client.delete_virtual_network(network).await?;
             }
         }
         Ok(())

@@ -242,7 +242,7 @@ async fn a_spot_instance_that_was_taken_away_is_made_again() {
         cluster.scene.account.world().with(|account, now| account.administer(now, &request)).unwrap();
     };
     price(1.0);
-    while machines.get(name).await.unwrap().is_some() {
+    while machines.get(name.into()).await.unwrap().is_some() {
         tokio::time::sleep(interval).await;
     }
     // At this price there is none, and that is what is told.
@@ -252,4 +252,40 @@ async fn a_spot_instance_that_was_taken_away_is_made_again() {
     let second = machines.ensure(&spec, &|_| ()).await.unwrap();
     assert_ne!(first.id, second.id);
     assert_eq!(devices(&cluster).len(), 1);
+}
+
+/// What somebody with the account's key may do to a device.
+async fn change(cluster: &Cluster, id: &str, change: Value) {
+    let http = landfall_wire::Client::new(
+        &landfall_wire::Trust::Only(cluster.scene.account.ca_pem().unwrap().to_owned()),
+        landfall_wire::Limits::default(),
+    );
+    let url = format!("{}/devices/{id}", cluster.scene.ready("url").trim_end_matches('/')).parse().unwrap();
+    let request = landfall_wire::Request::json(landfall_wire::Method::PUT, url, &change).accept_json();
+    let reply = http.unwrap().send(request.header("x-auth-token", &cluster.key)).await.unwrap();
+    assert!(reply.status() < 300, "{}: {}", reply.status(), String::from_utf8_lossy(reply.contents()));
+}
+
+fn device_id(cluster: &Cluster, name: &str) -> String {
+    let state = cluster.scene.state();
+    let all = state["devices"].as_array().unwrap();
+    all.iter().find(|device| device["hostname"] == name).unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_machine_that_was_renamed_or_lost_its_tags_goes_with_the_cluster() {
+    for (with_journal, new) in [
+        (true, json!({"hostname": "other", "tags": []})),
+        (true, json!({"hostname": "other"})),
+        (false, json!({"hostname": "other"})),
+    ] {
+        let cluster = cluster(&[], json!({}), 1, 0).await;
+        let (_home, journal) = cluster.journal();
+        cluster.apply(&journal).await.unwrap();
+        let id = device_id(&cluster, "demo-x7k2p-master-0");
+        change(&cluster, &id, new.clone()).await;
+        let (_lost, empty) = cluster.journal();
+        cluster.destroy(if with_journal { &journal } else { &empty }).await.unwrap();
+        assert_eq!(devices(&cluster), Vec::<String>::new(), "{new} with journal: {with_journal}");
+    }
 }

@@ -96,7 +96,7 @@ async fn keys_of_project_users_and_cluster() {
     let scene = Scene::new(&[]).await;
     let project = scene.project();
     let client = scene.clone().cluster(config(json!({"project": project}), 1, 0)).client();
-    client.create_ssh_key(&project, "theirs", "ssh-ed25519 AAAAtheirs theirs").await.unwrap();
+    client.create_ssh_key(&project, "theirs", "ssh-ed25519 AAAAtheirs theirs", &[]).await.unwrap();
     let theirs = client.ssh_keys(&project).await.unwrap()[0].id.clone();
     let user = scene.state()["user"].clone();
     let mut cluster = scene.clone().cluster(config(

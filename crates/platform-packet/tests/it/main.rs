@@ -1,9 +1,12 @@
 //! The platform against its simulator: whole plans, faults, hard failures.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
 
 mod failures;
 mod fields;
+mod neighbours;
 mod scene;
+mod strangers;
 mod suites;
 mod survey;

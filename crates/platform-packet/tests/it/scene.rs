@@ -135,7 +135,7 @@ impl Cluster {
         Site::new(self.client(), &self.infra_id, project, INTERVAL)
     }
 
-    fn binder(&self) -> Binder {
+    pub(crate) fn binder(&self) -> Binder {
         let mut user_data = FileSet::default();
         for name in ["bootstrap.ign", "master.ign", "worker.ign"] {
             user_data.insert(name, File::private("{}"));

@@ -5,7 +5,7 @@
 //! relays to one partition, which need not be asked. What follows is encrypted, if it should be ([`Encryption`]).
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::Arc;
@@ -34,18 +34,30 @@ pub struct Consoles {
     /// Where the commands are; none for wherever the system looks.
     commands: Option<PathBuf>,
     encryption: Option<Encryption>,
+    /// Addresses of the proxies that may come; none for any that reaches the relay.
+    proxies: Vec<IpAddr>,
 }
 
 impl Consoles {
     /// Consoles of a server. `commands` is the directory of `mkvterm` and `rmvterm`; none means that the system knows.
     pub fn new(host: Arc<Host>, commands: Option<PathBuf>) -> Self {
-        Self { host, commands, encryption: None }
+        Self { host, commands, encryption: None, proxies: Vec::new() }
     }
 
     /// The same, for viewers with a certificate only.
     #[must_use]
     pub fn encrypted(self, encryption: Encryption) -> Self {
         Self { encryption: Some(encryption), ..self }
+    }
+
+    /// The same, for viewers with one of these addresses only.
+    #[must_use]
+    pub fn for_proxies(self, proxies: Vec<IpAddr>) -> Self {
+        Self { proxies, ..self }
+    }
+
+    fn admits(&self, viewer: IpAddr) -> bool {
+        self.proxies.is_empty() || self.proxies.contains(&viewer.to_canonical())
     }
 
     /// Opens the console of a partition. The port on loopback where its VNC server is.
@@ -63,8 +75,14 @@ impl Consoles {
         if output.status.success() { Ok(()) } else { Err(self.refused(partition, "closed", &output)) }
     }
 
-    /// Lets viewers in at an address.
+    /// Lets viewers in at an address. Nova's token is checked by the proxy, so that a viewer which gets around the proxy needs none: what is not
+    /// on loopback is for proxies that can be told by their certificate or their address.
     pub async fn relay(&self, address: SocketAddr) -> io::Result<Relay> {
+        if !address.ip().to_canonical().is_loopback() && self.encryption.is_none() && self.proxies.is_empty() {
+            let reason =
+                "consoles would be open to everybody there; set vnc_proxies, or vnc_use_x509_auth, in [powervm]";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        }
         Ok(Relay { consoles: self.clone(), listener: TcpListener::bind(address).await?, only: None })
     }
 
@@ -111,7 +129,10 @@ impl Relay {
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => {
-                    let (stream, _) = accepted?;
+                    let (stream, peer) = accepted?;
+                    if !self.consoles.admits(peer.ip()) {
+                        continue;
+                    }
                     let (consoles, only) = (self.consoles.clone(), self.only.clone());
                     viewers.spawn(async move {
                         match only {
@@ -180,6 +201,7 @@ fn partition_of(line: &str) -> Option<PartitionId> {
 /// Passes bytes on in both directions until one side ends, or both are silent for long.
 async fn join(viewer: &mut (impl AsyncRead + AsyncWrite + Unpin), console: &mut TcpStream) -> io::Result<()> {
     let (mut from_viewer, mut from_console) = (vec![0; 16 << 10], vec![0; 16 << 10]);
+    // waits: the silence that is slept through is what ends it
     loop {
         tokio::select! {
             count = viewer.read(&mut from_viewer) => match count? {

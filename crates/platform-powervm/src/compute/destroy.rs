@@ -171,7 +171,13 @@ impl Survey<'_> {
             };
             let disks = units.iter().filter_map(|unit| {
                 let former = || Some("boot").filter(|_| former::is_unit(&unit.name, &partition.name) && is_shown(unit));
-                Some((unit, unit.name.strip_suffix(&suffix).or_else(former)?))
+                // The partition may have been renamed since, or be renamed in this moment. The digits are those of its id.
+                let digits = suffix.rsplit_once('_').map_or("", |(_, digits)| digits);
+                let renamed = || {
+                    let (rest, own) = unit.name.rsplit_once('_')?;
+                    Some("boot").filter(|_| own == digits && digits.len() == 8 && rest.starts_with("boot_"))
+                };
+                Some((unit, unit.name.strip_suffix(&suffix).or_else(former).or_else(renamed)?))
             });
             let disks: Vec<_> = disks.collect();
             for (unit, name) in &disks {

@@ -91,6 +91,7 @@ async fn copy(host: &Host, devices: &Devices, device: &str, into: &Path) -> Resu
     let found = loop {
         for scan in &devices.scans {
             // A bus that cannot be scanned has nothing new.
+            #[expect(clippy::disallowed_methods, reason = "a request to the kernel, not a file")]
             let _scanned = tokio::fs::write(scan, "- - -").await;
         }
         if let Some(found) = look(&devices.directory, &tail).await {

@@ -44,6 +44,7 @@ pub enum PowerNews {
 pub async fn watch_power(host: &Host, settle: Duration, mut tell: impl FnMut(PowerNews)) -> ! {
     let mut changed = Changed { settle, due: BTreeMap::new() };
     let mut failures = 0;
+    // waits: a service, which goes on for as long as its future is polled
     loop {
         let mut queue = host.client().events();
         let mut begun = false;

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use super::{Machines, Partition, id, remove_all};
 use crate::{
     Error,
-    compute::{self, Binder, Blueprint, Host},
+    compute::{self, Binder, Blueprint, Host, PartitionId},
     site::Found,
 };
 
@@ -16,15 +16,24 @@ use crate::{
 const OFF: &str = "not activated";
 
 impl Machines {
-    /// Makes a machine exist and run. The user data is needed only if the machine does not exist yet, or is not complete.
+    /// Makes a machine exist and run: the one with the id that was recorded, else the one with the name and the mark, else a new one,
+    /// with that id if there is one. The user data is needed only if the machine does not exist yet, or is not complete.
     pub(crate) async fn make(
         &self,
         desired: &Partition,
+        recorded: Option<&PartitionId>,
         user_data: Option<&SecretString>,
         progress: Progress<'_>,
     ) -> Result<Found, StepError> {
         let name = &desired.name;
-        let found = self.site.named(name).await?;
+        let known = match recorded {
+            Some(id) => self.site.with_id(id.as_str()).await?,
+            None => None,
+        };
+        let found = match known {
+            Some(known) => vec![known],
+            None => self.site.named(name).await?,
+        };
         let ours = found.iter().find(|found| self.site.is_ours(found));
         match ours {
             // A machine that has been started was fitted out before, because starting is the last thing that happens.
@@ -41,9 +50,9 @@ impl Machines {
             let reason = format!("there is no file {} to start {name} with", desired.ignition);
             StepError::new(ErrorClass::Bug, reason)
         })?;
-        match self.fit_out(desired, ours, user_data, progress).await {
+        match self.fit_out(desired, ours, recorded, user_data, progress).await {
             Ok(found) => Ok(found),
-            Err(error) => Err(self.give_up(name, error, progress).await),
+            Err(error) => Err(self.give_up(name, recorded, error, progress).await),
         }
     }
 
@@ -53,6 +62,7 @@ impl Machines {
         &self,
         desired: &Partition,
         ours: Option<&Found>,
+        recorded: Option<&PartitionId>,
         user_data: &SecretString,
         progress: Progress<'_>,
     ) -> Result<Found, StepError> {
@@ -66,7 +76,7 @@ impl Machines {
         };
         let partition = match ours {
             Some(found) => id(found)?,
-            None => self.site.mark.new_id(&desired.name),
+            None => recorded.cloned().unwrap_or_else(|| self.site.mark.new_id()),
         };
         let host = member.host().await?;
         let place = self.disk_place(desired, member).await?;
@@ -76,7 +86,7 @@ impl Machines {
         steps.next().await?;
         drop(alone);
         let fitted_out = steps.rest(progress).await;
-        let found = match self.site.ours(&desired.name).await {
+        let found = match self.site.with_id(partition.as_str()).await {
             Ok(found) => found,
             // What stopped it says more than that nobody can be asked any more.
             Err(silence) => return Err(fitted_out.err().unwrap_or_else(|| silence.into())),
@@ -90,11 +100,17 @@ impl Machines {
     }
 
     /// A machine that can never be made is not left behind as a half.
-    async fn give_up(&self, name: &str, error: StepError, progress: Progress<'_>) -> StepError {
+    async fn give_up(
+        &self,
+        name: &str,
+        recorded: Option<&PartitionId>,
+        error: StepError,
+        progress: Progress<'_>,
+    ) -> StepError {
         if !matches!(error.class(), ErrorClass::Invalid | ErrorClass::Capacity | ErrorClass::NotFound) {
             return error;
         }
-        match landfall_platform::Machines::delete(self, name, progress).await {
+        match self.erase(name, recorded.map(PartitionId::as_str), progress).await {
             Ok(()) => error,
             Err(left) => {
                 let (class, left) = (error.class(), landfall_platform::error_chain(&left));

@@ -7,7 +7,9 @@ mod spec;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use landfall_platform::{ErrorClass, Listing, Machine, MachineSpec, Power, PowerState, Progress, StepError, StepSpec};
+use landfall_platform::{
+    ErrorClass, Listing, Machine, MachineRef, MachineSpec, Power, PowerState, Progress, StepError, StepSpec,
+};
 use landfall_wire::Images;
 use serde::Deserialize as _;
 
@@ -32,7 +34,7 @@ impl landfall_platform::Machines for Machines {
         let desired = Partition::deserialize(&spec.platform);
         let desired = desired.map_err(|error| StepError::new(ErrorClass::Invalid, error))?;
         let desired = Partition { name: spec.name.clone(), ..desired };
-        Ok(machine(&self.make(&desired, Some(&spec.user_data), progress).await?))
+        Ok(machine(&self.make(&desired, None, Some(&spec.user_data), progress).await?))
     }
 
     async fn list(&self) -> Result<Listing, StepError> {
@@ -40,12 +42,13 @@ impl landfall_platform::Machines for Machines {
         Ok(Listing { machines: found.iter().map(machine).collect(), silent })
     }
 
-    async fn get(&self, name: &str) -> Result<Option<Machine>, StepError> {
-        Ok(self.site.ours(name).await?.as_ref().map(machine))
+    async fn get(&self, machine: MachineRef<'_>) -> Result<Option<Machine>, StepError> {
+        Ok(self.site.ours(machine).await?.as_ref().map(self::machine))
     }
 
-    async fn power(&self, name: &str, wish: Power) -> Result<(), StepError> {
-        let found = self.site.ours(name).await?.ok_or_else(|| Error::Missing { name: name.to_owned() })?;
+    async fn power(&self, machine: MachineRef<'_>, wish: Power) -> Result<(), StepError> {
+        let missing = || Error::Missing { name: machine.name.to_owned() };
+        let found = self.site.ours(machine).await?.ok_or_else(missing)?;
         let wish = match wish {
             Power::On => compute::Power::On,
             Power::Off => compute::Power::Off,
@@ -56,16 +59,34 @@ impl landfall_platform::Machines for Machines {
         Ok(compute::power(&host, &id(&found)?, wish).await?)
     }
 
-    async fn delete(&self, name: &str, progress: Progress<'_>) -> Result<(), StepError> {
-        // A name is free on another server while a partition has it on one.
-        for found in self.site.named(name).await?.iter().filter(|found| self.site.is_ours(found)) {
-            self.take_down(found, progress).await?;
-        }
-        Ok(())
+    async fn delete(&self, machine: MachineRef<'_>, progress: Progress<'_>) -> Result<(), StepError> {
+        let known = if machine.id.is_some() { self.site.ours(machine).await? } else { None };
+        self.clear_away(machine.name, known, progress).await
     }
 }
 
 impl Machines {
+    /// Removes the partition with an id that the cluster's own journal has, and all with the name and the mark.
+    pub(crate) async fn erase(&self, name: &str, id: Option<&str>, progress: Progress<'_>) -> Result<(), StepError> {
+        let recorded = match id {
+            Some(id) => self.site.with_id(id).await?,
+            None => None,
+        };
+        self.clear_away(name, recorded, progress).await
+    }
+
+    /// Removes a partition that is known, and all with a name and the mark: a name is free on another server while a partition has it
+    /// on one.
+    async fn clear_away(&self, name: &str, known: Option<Found>, progress: Progress<'_>) -> Result<(), StepError> {
+        let mut own = self.site.named(name).await?;
+        own.retain(|found| self.site.is_ours(found));
+        own.retain(|found| known.as_ref().is_none_or(|known| known.partition.id != found.partition.id));
+        for found in known.iter().chain(&own) {
+            self.take_down(found, progress).await?;
+        }
+        Ok(())
+    }
+
     /// Removes a partition with everything that was made for it, the partition last: as long as anything is left, it is there to find
     /// the rest by.
     async fn take_down(&self, found: &Found, progress: Progress<'_>) -> Result<(), StepError> {

@@ -50,7 +50,7 @@ impl Machines {
         let system = systems.into_iter().next().ok_or_else(nothing)?;
         let role = self.site.mark.name(&desired.role);
         let is_company = |partition: &&crate::client::LogicalPartition| {
-            partition.name.starts_with(&format!("{role}-")) && self.site.mark.is_on(&partition.name, &partition.id)
+            partition.name.starts_with(&format!("{role}-")) && self.site.mark.is_on(&partition.id)
         };
         Ok(Candidate { member, system, company: partitions.iter().filter(is_company).count() })
     }

@@ -21,6 +21,9 @@ const UNCAPPED_WEIGHT: u8 = 128;
 pub struct Partition {
     /// Its name, which is also its host name.
     pub name: String,
+    /// Its id, of one that was found on a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What it is for: machines of one role are kept apart.
     pub role: String,
     /// Names of the servers that it may be on; none means all.
@@ -48,10 +51,11 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// A machine of which only the name and the server matter, because it is going to be removed.
-    pub(crate) fn bare(name: &str, host: &str) -> Self {
+    /// A machine of which only name, id and server matter, because it is going to be removed.
+    pub(crate) fn bare(name: &str, id: &str, host: &str) -> Self {
         Self {
             name: name.to_owned(),
+            id: Some(id.to_owned()),
             role: String::new(),
             hosts: vec![host.to_owned()],
             processors: 0,

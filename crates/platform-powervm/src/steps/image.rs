@@ -8,7 +8,7 @@ use std::{fmt::Write as _, path::Path};
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
-use landfall_platform::{Context, Outputs, Progress, Step, StepError};
+use landfall_platform::{Context, Outputs, Step, StepError};
 use landfall_wire::Images;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -49,8 +49,13 @@ impl Step for ImageStep {
         let units = pool_units(&member.client, self.desired.pool.as_deref()).await?;
         let (name, marker) = (&self.desired.name, self.marker());
         let named = |name: &str| units.iter().find(|(_, unit)| unit.name == name);
-        if named(name).is_some() && named(&marker).is_none() {
-            return Ok(Outputs::default());
+        if let (Some((_, unit)), None) = (named(name), named(&marker)) {
+            // Units have no room for a mark. So one that the cluster did not write down when it made it is not the cluster's.
+            if context.recorded::<String>("id").as_ref() != Some(&unit.id) {
+                let object = format!("image {name}");
+                return Err(Error::Foreign { object, host: member.name.clone() }.into());
+            }
+            return Ok(made(&unit.id));
         }
         let file = self.images.get(&self.desired.source, context.progress()).await.map_err(Error::from)?;
         let tier = self.tier(&member.client).await?;
@@ -61,15 +66,16 @@ impl Step for ImageStep {
         if let Some((tier, part)) = named(name) {
             member.client.delete_logical_unit(tier, &part.id).await?;
         }
-        self.upload(member, &tier, &file, context.progress()).await?;
-        self.delete(member, &marker).await?;
-        Ok(Outputs::default())
+        let id = self.upload(member, &tier, &file, context).await?;
+        self.delete(member, |unit| unit.name == marker).await?;
+        Ok(made(&id))
     }
 
-    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+    async fn remove(&self, _: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
+        let recorded: Option<String> = outputs.and_then(|outputs| outputs.get("id"));
         let mut silent = None;
         for member in self.site.members() {
-            match self.delete_all(member).await {
+            match self.delete_all(member, recorded.as_deref()).await {
                 // Another server sees the same pool.
                 Err(error) if error.class().is_retryable() => silent = Some(error),
                 done => return Ok(done?),
@@ -107,33 +113,48 @@ impl ImageStep {
         Err(Error::Lacks { host: self.member().name.clone(), what, field: "platform.powervm.storage" })
     }
 
-    async fn upload(&self, member: &Member, tier: &Tier, file: &Path, progress: Progress<'_>) -> Result<(), Error> {
+    /// Makes the unit and fills it. Returns its id.
+    async fn upload(&self, member: &Member, tier: &Tier, file: &Path, context: &Context) -> Result<String, StepError> {
         let failed = |source| Error::File { path: file.to_owned(), source };
         let bytes = std::fs::metadata(file).map_err(failed)?.len();
         #[expect(clippy::cast_precision_loss, reason = "images are far below 2^52 bytes")]
         let gib = ((bytes as f64 / GIB) * 1000.0).ceil().max(1.0) / 1000.0;
         let spec = LogicalUnitSpec { name: &self.desired.name, gib, is_image: true, clone_of: None };
         let unit = member.client.create_logical_unit(&tier.id, &spec).await?;
+        context.note(made(&unit.id)).await?;
         let vios = member.host().await?.vioses().await.map_err(|error| Error::Compute(Box::new(error)))?.swap_remove(0);
-        progress(format!("uploading {} MiB", bytes >> 20));
+        context.report(format!("uploading {} MiB", bytes >> 20));
         let kind = FileKind::DiskImage { device: unit.device };
         let upload = Upload { name: &self.desired.name, kind, vios: &vios.id, before: Before::Unknown };
-        member.client.upload(&upload, Source::File(file), |_, _| ()).await.map(drop)
+        member.client.upload(&upload, Source::File(file), |_, _| ()).await?;
+        Ok(unit.id)
     }
 
-    async fn delete_all(&self, member: &Member) -> Result<(), Error> {
-        self.delete(member, &self.desired.name).await?;
-        self.delete(member, &self.marker()).await
+    /// Deletes the unit whose id was recorded, also one that was renamed, else the one with the name; then the marker. A name alone
+    /// counts only beside the marker, or where nothing but the infra id is known of the cluster.
+    async fn delete_all(&self, member: &Member, recorded: Option<&str>) -> Result<(), Error> {
+        let marker = self.marker();
+        let units = pool_units(&member.client, self.desired.pool.as_deref()).await?;
+        let counts = self.desired.source.is_empty() || units.iter().any(|(_, unit)| unit.name == marker);
+        let is_named = |unit: &LogicalUnit| counts && unit.name == self.desired.name;
+        let is_own = |unit: &LogicalUnit| recorded.map_or_else(|| is_named(unit), |id| unit.id == id);
+        self.delete(member, is_own).await?;
+        self.delete(member, |unit| unit.name == marker).await
     }
 
-    async fn delete(&self, member: &Member, name: &str) -> Result<(), Error> {
+    async fn delete(&self, member: &Member, is_meant: impl Fn(&LogicalUnit) -> bool) -> Result<(), Error> {
         for (tier, unit) in pool_units(&member.client, self.desired.pool.as_deref()).await? {
-            if unit.name == name {
+            if is_meant(&unit) {
                 member.client.delete_logical_unit(&tier, &unit.id).await?;
             }
         }
         Ok(())
     }
+}
+
+/// What is recorded of an image.
+fn made(id: &str) -> Outputs {
+    Outputs::default().with("id", id)
 }
 
 /// The marker that stands beside an image while the cluster writes it.

@@ -1,5 +1,6 @@
 //! The client against simulated hosts, and the XML tree against everything.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, reason = "a test that panics says where and why")]
 
 mod calls;

@@ -3,14 +3,18 @@
 use std::time::{Duration, Instant};
 
 use landfall_engine::Options;
-use landfall_platform::{ErrorClass, MachineSpec, Machines as _, Power, PowerState};
-use landfall_platform_powervm::{Discovery, Partition, client::Client};
+use landfall_platform::{ErrorClass, MachineRef, MachineSpec, Machines as _, Power, PowerState};
+use landfall_platform_powervm::{
+    Discovery, Partition,
+    client::{Client, Edit, Path},
+    xml::Element,
+};
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, config, options};
 use crate::scene::spec;
 
-fn worker(cluster: &Cluster, name: &str, changes: &Value) -> MachineSpec {
+pub(crate) fn worker(cluster: &Cluster, name: &str, changes: &Value) -> MachineSpec {
     let hosts: Vec<&str> =
         cluster.config.platform.powervm().unwrap().hosts.iter().map(|host| host.name.as_str()).collect();
     let mut platform = json!({
@@ -46,12 +50,45 @@ async fn machines_of_a_role_are_kept_apart_and_found_on_all_servers() {
         assert_eq!(on.iter().filter(|line| line.starts_with(host)).count(), 1, "{on:?}");
     }
     assert_eq!(machines.list().await.unwrap().machines.len(), 3);
-    machines.power("demo-x7k2p-worker-b", Power::Off).await.unwrap();
-    assert_eq!(machines.get("demo-x7k2p-worker-b").await.unwrap().unwrap().power, PowerState::Off);
+    machines.power("demo-x7k2p-worker-b".into(), Power::Off).await.unwrap();
+    assert_eq!(machines.get("demo-x7k2p-worker-b".into()).await.unwrap().unwrap().power, PowerState::Off);
     for letter in ["a", "b", "c"] {
-        machines.delete(&format!("demo-x7k2p-worker-{letter}"), &|_| ()).await.unwrap();
+        machines.delete(format!("demo-x7k2p-worker-{letter}").as_str().into(), &|_| ()).await.unwrap();
     }
     assert_eq!(cluster.list(), before);
+}
+
+#[tokio::test]
+async fn a_partition_that_was_renamed_is_known_by_its_id_and_its_double_is_not() {
+    let cluster = Cluster::new(1, json!({})).await;
+    let before = cluster.list();
+    let machines = cluster.binder().machines();
+    // The one server that the client below speaks to.
+    let spec = worker(&cluster, "demo-x7k2p-worker-a", &json!({ "hosts": ["power-a"] }));
+    let made = machines.ensure(&spec, &|_| ()).await.unwrap();
+    let client = cluster.scene.client();
+    let path = Path::entry("LogicalPartition", &made.id.to_uppercase());
+    let rename = |partition: &mut Element| {
+        partition.child_mut("PartitionName").unwrap().set_text("other");
+        Ok(Edit::Changed)
+    };
+    client.edit(&path, rename).await.unwrap();
+    foreign(&client, "demo-x7k2p-worker-a").await;
+    let known = MachineRef::known(&made.name, Some(&made.provider_id));
+    assert_eq!(machines.get(known).await.unwrap().unwrap().name, "other");
+    machines.power(known, Power::Off).await.unwrap();
+    assert_eq!(machines.get(known).await.unwrap().unwrap().power, PowerState::Off);
+    let titles: Vec<String> = landfall_platform::Discover::discover(&Discovery::new(cluster.site()))
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|step| step.title)
+        .collect();
+    assert_eq!(titles, ["partition other on power-a"]);
+    cluster.destroy_without_files().await.unwrap();
+    let mut after = cluster.list();
+    after.retain(|line| !line.contains("partition demo-x7k2p-worker-a"));
+    assert_eq!(after, before);
 }
 
 #[tokio::test]
@@ -63,7 +100,7 @@ async fn a_partition_of_somebody_else_is_never_touched() {
     let error = machines.ensure(&worker(&cluster, "demo-x7k2p-worker-a", &json!({})), &|_| ()).await.unwrap_err();
     assert_eq!(error.class(), ErrorClass::Invalid);
     assert!(error.to_string().contains("does not belong to the cluster"), "{error}");
-    machines.delete("demo-x7k2p-worker-a", &|_| ()).await.unwrap();
+    machines.delete("demo-x7k2p-worker-a".into(), &|_| ()).await.unwrap();
     assert!(machines.list().await.unwrap().machines.is_empty());
     assert!(landfall_platform::Discover::discover(&Discovery::new(cluster.site())).await.unwrap().is_empty());
     assert_eq!(cluster.list(), before);
@@ -103,7 +140,7 @@ async fn what_was_made_for_a_partition_that_somebody_deletes_meanwhile_goes() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         assert!(cluster.list().iter().any(|line| line.contains("unit boot_demo-x7k2p-worker-a")));
-        let made = machines.get("demo-x7k2p-worker-a").await.unwrap().unwrap();
+        let made = machines.get("demo-x7k2p-worker-a".into()).await.unwrap().unwrap();
         cluster.scene.client().delete_partition(&made.id).await.unwrap();
         cluster.scene.hosts.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
         cluster.scene.hosts.step(Duration::from_secs(1_000_000));
@@ -193,7 +230,7 @@ async fn a_program_that_has_just_begun_lists_what_it_can_and_says_who_is_silent(
     assert!(elsewhere < 4 && names(&listed).iter().all(|name| names(&whole).contains(name)), "{listed:?}");
     // What is not listed is not said to be gone.
     let hidden = names(&whole).into_iter().find(|name| !names(&listed).contains(name)).unwrap();
-    machines.get(&hidden).await.unwrap_err();
+    machines.get(hidden.as_str().into()).await.unwrap_err();
     cluster.move_host("power-b", &address);
     assert_eq!(names(&cluster.binder().machines().list().await.unwrap()), names(&whole));
 }

@@ -18,6 +18,9 @@ pub struct Image {
     /// `active`, `queued`, `importing`, `error`, …
     #[serde(default)]
     pub state: String,
+    /// Its tags. Only told where one image is asked for.
+    #[serde(default, rename = "userTags")]
+    pub user_tags: Option<Vec<String>>,
 }
 
 /// What an image is made from.

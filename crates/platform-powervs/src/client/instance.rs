@@ -34,6 +34,9 @@ pub struct Instance {
     /// The networks that it is in.
     #[serde(default, rename = "networkIDs")]
     pub network_ids: Option<Vec<String>>,
+    /// Its tags. Only told where one machine is asked for.
+    #[serde(default)]
+    pub user_tags: Option<Vec<String>>,
 }
 
 /// Why a virtual machine failed.
@@ -92,6 +95,11 @@ impl Instance {
     /// Its ports.
     pub fn ports(&self) -> &[NetworkPort] {
         self.networks.as_deref().unwrap_or_default()
+    }
+
+    /// Returns true if it was asked for by itself and carries a tag.
+    pub fn has_tag(&self, tag: &str) -> bool {
+        self.user_tags.iter().flatten().any(|own| own == tag)
     }
 
     /// Addresses that the platform knows by itself.

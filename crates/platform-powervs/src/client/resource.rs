@@ -18,6 +18,8 @@ pub(crate) trait Resource: DeserializeOwned + Send + Sync {
 
     fn id(&self) -> &str;
     fn name(&self) -> &str;
+    /// Its name for other services.
+    fn crn(&self) -> &str;
     /// Whether it is on its way out.
     fn is_leaving(&self) -> bool;
 }
@@ -36,6 +38,10 @@ macro_rules! resource {
 
             fn name(&self) -> &str {
                 &self.name
+            }
+
+            fn crn(&self) -> &str {
+                &self.crn
             }
 
             fn is_leaving(&$self) -> bool {
@@ -66,13 +72,18 @@ impl Client {
         Ok(self.all::<T>().await?.into_iter().find(|object| object.name() == name || object.id() == name))
     }
 
+    /// The object with an id.
+    pub(crate) async fn with_id<T: Resource>(&self, id: &str) -> Result<Option<T>, Error> {
+        let attempt = format!("reading {} {id}", T::TITLE);
+        self.get_existing::<T>(&attempt, to::<T>(), &format!("{}/{id}", T::PATH)).await
+    }
+
     /// All objects of a kind that are meant, also one whose id was recorded and which no list shows.
     pub(crate) async fn owned<T: Resource>(&self, own: &Own<'_>) -> Result<Vec<T>, Error> {
         let mut found: Vec<T> = self.all().await?;
         found.retain(|object| own.is(object.id(), object.name()));
         if let Some(id) = own.recorded().filter(|id| found.iter().all(|object| object.id() != *id)) {
-            let attempt = format!("reading {} {id}", T::TITLE);
-            found.extend(self.get_existing::<T>(&attempt, to::<T>(), &format!("{}/{id}", T::PATH)).await?);
+            found.extend(self.with_id(id).await?);
         }
         Ok(found)
     }

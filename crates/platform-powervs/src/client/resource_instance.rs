@@ -100,6 +100,13 @@ impl Client {
         Ok(found.into_iter().filter(|instance| instance.name == name).collect())
     }
 
+    /// All workspaces of the account in a zone, whoever they belong to.
+    pub async fn workspaces_in(&self, zone: &str) -> Result<Vec<ResourceInstance>, Error> {
+        let path = format!("v2/resource_instances?resource_id={}", ServiceId::POWER.service);
+        let found: Vec<ResourceInstance> = self.pages("listing workspaces", To::Resources, &path, "resources").await?;
+        Ok(found.into_iter().filter(|instance| instance.region_id == zone).collect())
+    }
+
     /// The instance with an id; one that is gone may be told for a while as removed.
     pub async fn resource_instance(&self, guid: &str) -> Result<Option<ResourceInstance>, Error> {
         let path = format!("v2/resource_instances/{guid}");

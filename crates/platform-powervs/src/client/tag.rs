@@ -11,6 +11,8 @@ use crate::Error;
 
 /// What a search tells at once.
 const PAGE: usize = 100;
+/// What the tagging service tells at once.
+const TAGS_PER_PAGE: usize = 1000;
 /// More pages than any cluster fills.
 const PAGES: usize = 1000;
 
@@ -54,6 +56,53 @@ impl Client {
         let results = answer["results"].as_array().into_iter().flatten();
         let mut refused = results.filter(|result| result["is_error"] == true);
         Ok(refused.next().map(|result| result["message"].as_str().unwrap_or("no reason is given").to_owned()))
+    }
+
+    /// Returns true if something carries a tag. Other than the search, the tagging service knows at once.
+    pub async fn has_tag(&self, crn: &str, tag: &str) -> Result<bool, Error> {
+        let crn: String = url::form_urlencoded::byte_serialize(crn.as_bytes()).collect();
+        Ok(self.tag_names(&format!("&attached_to={crn}")).await?.iter().any(|own| own == tag))
+    }
+
+    /// Returns true if the account has a tag, whether or not anything carries it.
+    pub async fn knows_tag(&self, tag: &str) -> Result<bool, Error> {
+        Ok(self.tag_names("").await?.iter().any(|own| own == tag))
+    }
+
+    /// Deletes a tag, which nothing may carry any more.
+    pub async fn delete_tag(&self, tag: &str) -> Result<(), Error> {
+        let name: String = url::form_urlencoded::byte_serialize(tag.as_bytes()).collect();
+        let attempt = format!("deleting tag {tag}");
+        match self.delete(&attempt, To::Tagging, &format!("v3/tags/{name}?tag_type=user")).await {
+            // It is detached a while after the last resource is gone.
+            Err(Error::Fault { fault, .. }) if fault.message.contains("still attached") => {
+                Err(Error::Busy { object: format!("tag {tag}"), state: "still attached".to_owned() })
+            }
+            done => done,
+        }
+    }
+
+    async fn tag_names(&self, wanted: &str) -> Result<Vec<String>, Error> {
+        #[derive(Deserialize)]
+        struct Name {
+            name: String,
+        }
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            items: Vec<Name>,
+        }
+        let mut names = Vec::new();
+        for page in 0..PAGES {
+            let path = format!("v3/tags?tag_type=user&limit={TAGS_PER_PAGE}&offset={}{wanted}", page * TAGS_PER_PAGE);
+            let answer: Answer = self.get("listing tags", To::Tagging, &path).await?;
+            let is_last = answer.items.len() < TAGS_PER_PAGE;
+            names.extend(answer.items.into_iter().map(|item| item.name));
+            if is_last {
+                break;
+            }
+        }
+        Ok(names)
     }
 
     /// Everything in the account that carries exactly this tag, as far as the search knows: it learns of things later than they are

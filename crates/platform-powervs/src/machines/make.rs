@@ -1,6 +1,6 @@
 //! Making a machine.
 
-use landfall_platform::Progress;
+use landfall_platform::{MachineRef, Progress};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{Machines, Vm};
@@ -21,14 +21,14 @@ enum Sight {
 }
 
 impl Machines {
-    /// The machine with a name, once it runs, if there is one. One that failed in an earlier attempt goes, because nothing mends it.
-    pub(crate) async fn standing(&self, name: &str) -> Result<Option<Found>, Error> {
-        match self.site.machine(name).await? {
+    /// The machine that exists already, once it runs, if there is one. One that failed in an earlier attempt goes, because nothing mends it.
+    pub(crate) async fn standing(&self, machine: MachineRef<'_>) -> Result<Option<Found>, Error> {
+        let name = machine.name;
+        match self.site.machine(machine).await? {
             None => Ok(None),
             Some(found) if [InstanceStatus::Error, InstanceStatus::Deleting].contains(&found.instance.status) => {
-                let workspace = self.site.workspace().await?;
-                self.site.client.delete_instance(&workspace, &found.instance.id, name).await?;
-                self.site.wait(name, |found| Ok(found.is_none().then_some(()))).await?;
+                self.site.client.delete_instance(&found.workspace, &found.instance.id, name).await?;
+                self.site.wait_until_gone(&found.instance.id).await?;
                 Ok(None)
             }
             Some(found) => self.active(name, Some(&found.instance.id), &|_| ()).await.map(Some),
@@ -91,19 +91,20 @@ impl Machines {
                     },
                 }
             };
-            let sight = self.site.wait(name, judge).await?;
-            let workspace = self.site.workspace().await?;
+            let sight = self.site.wait(MachineRef { name, id }, judge).await?;
             match sight {
                 Sight::Active(found) => return Ok(found),
                 Sight::Off(found) => {
-                    self.site.client.act_on_instance(&workspace, &found.instance, "start").await?;
+                    self.site.client.act_on_instance(&found.workspace, &found.instance, "start").await?;
                     started = true;
                 }
                 Sight::Nothing => {
-                    if let Some(id) = id
-                        && self.site.client.instance(&workspace, id).await?.is_none()
-                    {
-                        return Err(Error::Gone { object: format!("machine {name}") });
+                    let Some(id) = id else { continue };
+                    match self.site.instance(id).await? {
+                        // It lost its name or its tag, and is found by nothing else.
+                        Some(found) if found.instance.status == InstanceStatus::Active => return Ok(found),
+                        Some(_) => {}
+                        None => return Err(Error::Gone { object: format!("machine {name}") }),
                     }
                 }
             }
@@ -111,7 +112,7 @@ impl Machines {
     }
 
     /// Waits until the machine has been lent an address, which is minutes after it runs.
-    pub(crate) async fn addressed(&self, name: &str, progress: Progress<'_>) -> Result<Found, Error> {
+    pub(crate) async fn addressed(&self, name: &str, id: &str, progress: Progress<'_>) -> Result<Found, Error> {
         let mut told = false;
         let judge = |found: Option<&Found>| match found {
             Some(found) if found.instance.status == InstanceStatus::Error => Err(failed(name, found)),
@@ -126,7 +127,7 @@ impl Machines {
             }
             None => Err(Error::Gone { object: format!("machine {name}") }),
         };
-        self.site.wait(name, judge).await
+        self.site.wait(MachineRef { name, id: Some(id) }, judge).await
     }
 }
 

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 pub struct Vm {
     /// Its name, which is its host name too.
     pub name: String,
+    /// Its id, of one that was found on the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The image that it boots from.
     #[serde(default)]
     pub image: Named,

@@ -52,7 +52,11 @@ impl Act {
     async fn active(&self, workspace: &Workspace, id: &str, context: &Context) -> Result<DhcpServer, Error> {
         let look = || async {
             let server = self.site.client.dhcp_server(workspace, id).await?;
-            let Some(server) = server else { return Err(Error::missing(self.title())) };
+            if server.is_none() {
+                // Its workspace may have gone with it.
+                self.site.forget().await;
+            }
+            let Some(server) = server else { return Err(Error::Gone { object: self.title() }) };
             match server.status {
                 DhcpStatus::Active => Ok(Some(server)),
                 DhcpStatus::Error => Err(Error::Failed {

@@ -53,9 +53,19 @@ impl Act {
         format!("image {}", self.desired.name)
     }
 
-    async fn find(&self, workspace: &Workspace) -> Result<Option<client::Image>, Error> {
+    /// The image with the id that was recorded, else the one with the name, which must carry the tag unless it is given.
+    async fn find(&self, workspace: &Workspace, recorded: Option<&str>) -> Result<Option<client::Image>, Error> {
+        let all = self.site.client.images(workspace).await?;
+        if let Some(found) = recorded.and_then(|id| all.iter().find(|image| image.id == id)) {
+            return Ok(Some(found.clone()));
+        }
         let is_it = |image: &client::Image| image.name == self.desired.name || image.id == self.desired.name;
-        Ok(self.site.client.images(workspace).await?.into_iter().find(is_it))
+        let Some(found) = all.into_iter().find(is_it) else { return Ok(None) };
+        let is_sure = self.desired.source == ImageSource::Given || found.id == self.desired.name;
+        if is_sure || self.site.is_own_image(workspace, &found).await? {
+            return Ok(Some(found));
+        }
+        Err(Error::Foreign { object: self.title() })
     }
 
     /// Begins an import, unless one is on its way already: a workspace has one at a time.
@@ -104,7 +114,7 @@ impl Act {
             reason: job.status.message.clone().unwrap_or_else(|| "the platform gives no reason".to_owned()),
         };
         let look = || async {
-            let found = self.find(workspace).await?;
+            let found = self.find(workspace, context.recorded::<String>("id").as_deref()).await?;
             let is_found = found.is_some();
             match found {
                 Some(image) if image.state == "error" => {
@@ -135,7 +145,7 @@ impl Act {
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let workspace = self.site.workspace().await?;
-        let image = match self.find(&workspace).await? {
+        let image = match self.find(&workspace, context.recorded::<String>("id").as_deref()).await? {
             Some(image) if image.state == "active" => image,
             Some(image) if image.state == "error" && self.desired.source != ImageSource::Given => {
                 self.site.client.delete_image(&workspace, &image).await?;
@@ -150,7 +160,8 @@ impl Step for Act {
                 self.follow(&workspace, &job, context).await?
             }
         };
-        Ok(Outputs::default().with("id", image.id))
+        let told = Outputs::default().with("id", image.id);
+        Ok(if self.desired.source == ImageSource::Given { told.with("given", true) } else { told })
     }
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
@@ -160,7 +171,11 @@ impl Step for Act {
         let Some(workspace) = self.site.workspace_of(context).await? else { return Ok(()) };
         let own = Own::new(&self.desired.name, outputs);
         let look = || async {
-            let mut found = self.find(&workspace).await?;
+            let mut found = match self.find(&workspace, own.recorded()).await {
+                // It has the name and is not the cluster's.
+                Err(Error::Foreign { .. }) => None,
+                found => found?,
+            };
             if let (None, Some(id)) = (&found, own.recorded()) {
                 found = self.site.client.image(&workspace, id).await?;
             }

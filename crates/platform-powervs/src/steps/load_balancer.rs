@@ -9,7 +9,7 @@ use super::{erase, id};
 use crate::{
     Error, Site,
     client::{self, Listener, Resource as _},
-    own::Own,
+    own::{Own, adopt},
 };
 
 /// A load balancer.
@@ -38,7 +38,7 @@ impl Act {
     /// The load balancer, made if there is none.
     async fn make(&self, context: &Context) -> Result<client::LoadBalancer, StepError> {
         let LoadBalancer { name, is_public, subnets, security_group, listeners } = &self.desired;
-        let found = self.site.client.load_balancer(name).await?;
+        let found = adopt::<client::LoadBalancer>(&self.site, name, context).await?;
         match found {
             Some(balancer) if balancer.provisioning_status == "failed" => {
                 // Nothing mends it, and its name is taken as long as it is there.
@@ -90,7 +90,7 @@ impl Step for Act {
         let made = self.make(context).await?;
         context.note(id(&made.id)).await?;
         self.site.tag(&made.crn, context).await?;
-        let balancer = active(&self.site, &self.desired.name, context.progress()).await?;
+        let balancer = active(&self.site, &made.id, context.progress()).await?;
         let addresses = json!(balancer.addresses());
         Ok(Outputs::default().with("id", balancer.id).with("hostname", balancer.hostname).with("addresses", addresses))
     }

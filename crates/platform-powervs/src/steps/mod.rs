@@ -12,6 +12,7 @@ mod public_gateway;
 mod security_group;
 mod ssh_key;
 mod subnet;
+mod tag;
 mod transit_gateway;
 mod vpc;
 mod workspace;
@@ -35,6 +36,7 @@ pub use public_gateway::PublicGateway;
 pub use security_group::SecurityGroup;
 pub use ssh_key::SshKey;
 pub use subnet::Subnet;
+pub use tag::Tag;
 pub use transit_gateway::TransitGateway;
 pub use vpc::Vpc;
 pub use workspace::Workspace;
@@ -57,6 +59,7 @@ pub enum Desired {
     Image(Image),
     Vpc(Vpc),
     Subnet(Subnet),
+    Tag(Tag),
     PublicGateway(PublicGateway),
     SecurityGroup(SecurityGroup),
     LoadBalancer(LoadBalancer),
@@ -109,6 +112,7 @@ impl Bind for Binder {
             Desired::Image(desired) => Arc::new(image::Act { site, desired }),
             Desired::Vpc(desired) => Arc::new(vpc::Act { site, desired }),
             Desired::Subnet(desired) => Arc::new(subnet::Act { site, desired }),
+            Desired::Tag(desired) => Arc::new(tag::Act { site, desired }),
             Desired::PublicGateway(desired) => Arc::new(public_gateway::Act { site, desired }),
             Desired::SecurityGroup(desired) => Arc::new(security_group::Act { site, desired }),
             Desired::LoadBalancer(desired) => Arc::new(load_balancer::Act { site, desired }),

@@ -38,9 +38,9 @@ async fn instance(site: &Site, recorded: Option<&str>) -> Result<Option<Resource
 }
 
 /// The key that signs addresses of objects. It is secret, so no step tells it; it is read again where it is needed.
-pub(crate) async fn signer(site: &Site) -> Result<HmacKey, Error> {
+pub(crate) async fn signer(site: &Site, recorded: Option<&str>) -> Result<HmacKey, Error> {
     let missing = || Error::missing("the key of the cluster's object storage");
-    let instance = stored(site).await?.ok_or_else(missing)?;
+    let instance = instance(site, recorded).await?.ok_or_else(missing)?;
     let name = site.mark.name("cos-key");
     match site.client.hmac_key(&instance, &name).await? {
         Some(key) => Ok(key),
@@ -55,9 +55,9 @@ impl Act {
         self.site.client.create_resource_instance(service, name, EVERYWHERE, &group, &tags).await
     }
 
-    async fn active(&self, context: &Context) -> Result<ResourceInstance, Error> {
+    async fn active(&self, recorded: Option<&str>, context: &Context) -> Result<ResourceInstance, Error> {
         let look = || async {
-            match stored(&self.site).await? {
+            match instance(&self.site, recorded).await? {
                 Some(instance) if instance.state == "active" => Ok(Some(instance)),
                 Some(instance) if instance.state == "failed" => Err(Error::Failed {
                     object: format!("object storage {}", self.desired.name),
@@ -82,14 +82,16 @@ impl Act {
 #[async_trait]
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
-        if stored(&self.site).await?.is_none() {
+        let recorded: Option<String> = context.recorded("id");
+        if instance(&self.site, recorded.as_deref()).await?.is_none() {
             context.note(id(&self.create().await?.guid)).await?;
         }
-        let instance = self.active(context).await?;
+        let recorded: Option<String> = context.recorded("id");
+        let instance = self.active(recorded.as_deref(), context).await?;
         context.note(id(&instance.guid)).await?;
         let bucket = Bucket { name: &self.desired.bucket, instance: &instance };
         self.site.client.ensure_bucket(bucket).await?;
-        signer(&self.site).await?;
+        signer(&self.site, Some(&instance.guid)).await?;
         Ok(Outputs::default().with("id", instance.guid))
     }
 

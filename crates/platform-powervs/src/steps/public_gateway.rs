@@ -5,7 +5,11 @@ use landfall_platform::{Context, Outputs, Step, StepError, StepId};
 use serde::{Deserialize, Serialize};
 
 use super::{erase, id, settled};
-use crate::{Error, Site, client, own::Own, plan::VPC};
+use crate::{
+    Error, Site, client,
+    own::{Own, adopt},
+    plan::VPC,
+};
 
 /// A gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +32,7 @@ impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let PublicGateway { name, zone, subnet } = &self.desired;
         let (vpc, subnet): (String, String) = (context.output(&VPC.into(), "id")?, context.output(subnet, "id")?);
-        let made = if let Some(gateway) = self.site.client.public_gateway(name).await? {
+        let made = if let Some(gateway) = adopt::<client::PublicGateway>(&self.site, name, context).await? {
             gateway
         } else {
             let group = self.site.resource_group().await?;
@@ -37,7 +41,7 @@ impl Step for Act {
         context.note(id(&made.id)).await?;
         self.site.tag(&made.crn, context).await?;
         let look = || async {
-            let Some(gateway) = self.site.client.public_gateway(name).await? else {
+            let Some(gateway) = self.site.client.public_gateway(&made.id).await? else {
                 return Err(Error::missing(format!("public gateway {name}")));
             };
             Ok(settled(&format!("public gateway {name}"), &gateway.status)?.then_some(gateway))

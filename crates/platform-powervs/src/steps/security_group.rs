@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{erase, id};
-use crate::{Site, client, own::Own, plan::VPC};
+use crate::{
+    Site, client,
+    own::{Own, adopt},
+    plan::VPC,
+};
 
 /// A security group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +32,7 @@ impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let vpc: String = context.output(&VPC.into(), "id")?;
         let SecurityGroup { name, rules } = &self.desired;
-        let group = if let Some(group) = self.site.client.security_group(name).await? {
+        let group = if let Some(group) = adopt::<client::SecurityGroup>(&self.site, name, context).await? {
             group
         } else {
             let resource_group = self.site.resource_group().await?;

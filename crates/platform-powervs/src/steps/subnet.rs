@@ -5,7 +5,11 @@ use landfall_platform::{Context, Outputs, Step, StepError};
 use serde::{Deserialize, Serialize};
 
 use super::{erase, id, settled};
-use crate::{Error, Site, client, own::Own, plan::VPC};
+use crate::{
+    Error, Site, client,
+    own::{Own, adopt},
+    plan::VPC,
+};
 
 /// A subnet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,19 +44,21 @@ impl Act {
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let vpc: String = context.output(&VPC.into(), "id")?;
-        let name = self.desired.given.as_ref().unwrap_or(&self.desired.name);
+        let mut name = self.desired.given.as_ref().unwrap_or(&self.desired.name).clone();
         if self.desired.given.is_none() {
-            let subnet = if let Some(subnet) = self.site.client.subnet(name).await? {
+            let subnet = if let Some(subnet) = adopt::<client::Subnet>(&self.site, &name, context).await? {
                 subnet
             } else {
                 let group = self.site.resource_group().await?;
-                self.site.client.create_subnet(name, &vpc, &self.desired.zone, &group).await?
+                self.site.client.create_subnet(&name, &vpc, &self.desired.zone, &group).await?
             };
             context.note(id(&subnet.id)).await?;
             self.site.tag(&subnet.crn, context).await?;
+            name = subnet.id;
         }
-        let subnet = self.available(name, &vpc).await?;
-        Ok(Outputs::default().with("id", subnet.id))
+        let subnet = self.available(&name, &vpc).await?;
+        let told = Outputs::default().with("id", subnet.id);
+        Ok(if self.desired.given.is_some() { told.with("given", true) } else { told })
     }
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {

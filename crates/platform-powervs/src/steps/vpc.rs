@@ -5,7 +5,10 @@ use landfall_platform::{Context, Outputs, Step, StepError};
 use serde::{Deserialize, Serialize};
 
 use super::{erase, id, settled};
-use crate::{Error, Site, client, own::Own};
+use crate::{
+    Error, Site, client,
+    own::{Own, adopt},
+};
 
 /// A VPC.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,17 +40,19 @@ impl Act {
 #[async_trait]
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
-        let name = self.desired.given.as_ref().unwrap_or(&self.desired.name);
+        let mut name = self.desired.given.as_ref().unwrap_or(&self.desired.name).clone();
         if self.desired.given.is_none() {
-            let vpc = match self.site.client.vpc(name).await? {
+            let vpc = match adopt::<client::Vpc>(&self.site, &name, context).await? {
                 Some(vpc) => vpc,
-                None => self.site.client.create_vpc(name, &self.site.resource_group().await?).await?,
+                None => self.site.client.create_vpc(&name, &self.site.resource_group().await?).await?,
             };
             context.note(id(&vpc.id)).await?;
             self.site.tag(&vpc.crn, context).await?;
+            name = vpc.id;
         }
-        let vpc = self.available(name).await?;
-        Ok(Outputs::default().with("id", vpc.id).with("crn", vpc.crn))
+        let vpc = self.available(&name).await?;
+        let told = Outputs::default().with("id", vpc.id).with("crn", vpc.crn);
+        Ok(if self.desired.given.is_some() { told.with("given", true) } else { told })
     }
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {

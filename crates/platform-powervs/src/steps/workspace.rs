@@ -33,6 +33,7 @@ impl Act {
 
     /// The workspace, made if there is none.
     async fn make(&self, context: &Context) -> Result<ResourceInstance, Error> {
+        // waits: the engine ends the step at its limit
         loop {
             match self.site.workspace_instance().await? {
                 Some(instance) if !instance.is_leaving() => return Ok(instance),
@@ -60,19 +61,35 @@ impl Act {
                 Some(instance) if instance.state == "failed" => {
                     Err(Error::Failed { object: self.title(), reason: instance.reason(), state: instance.state })
                 }
-                Some(instance) => {
+                Some(instance) if !instance.is_leaving() => {
                     context.report(instance.state);
                     Ok(None)
                 }
-                None => Err(Error::missing(self.title())),
+                Some(_) | None => Err(self.gone()),
             }
         };
         self.site.until(look).await
     }
 
+    /// The error for a workspace that was deleted while it was waited for: one of the cluster's own is made anew.
+    fn gone(&self) -> Error {
+        match self.desired.given {
+            Some(_) => Error::missing(self.title()),
+            None => Error::Gone { object: self.title() },
+        }
+    }
+
     async fn router(&self, workspace: &client::Workspace, context: &Context) -> Result<(), Error> {
         let look = || async {
-            let router = self.site.client.edge_router(workspace).await?.unwrap_or_default();
+            let router = self.site.client.edge_router(workspace).await?;
+            if router.is_none() {
+                // It is not known yet, or not any more.
+                let instance = self.site.client.resource_instance(&workspace.guid).await?;
+                if instance.is_none_or(|instance| instance.is_leaving()) {
+                    return Err(self.gone());
+                }
+            }
+            let router = router.unwrap_or_default();
             match router.state.as_str() {
                 "active" => Ok(Some(())),
                 "error" => Err(Error::Failed {
@@ -97,6 +114,9 @@ impl Act {
 #[async_trait]
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
+        if let Some(guid) = context.recorded("id") {
+            self.site.recall_workspace(guid).await;
+        }
         let made = self.make(context).await?;
         if self.desired.given.is_none() {
             context.note(id(&made.guid)).await?;
@@ -110,7 +130,8 @@ impl Step for Act {
         let instance = self.active(&made.guid, context).await?;
         let workspace = client::Workspace { guid: instance.guid, crn: instance.crn };
         self.router(&workspace, context).await?;
-        Ok(Outputs::default().with("id", workspace.guid).with("crn", workspace.crn))
+        let told = Outputs::default().with("id", workspace.guid).with("crn", workspace.crn);
+        Ok(if self.desired.given.is_some() { told.with("given", true) } else { told })
     }
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {

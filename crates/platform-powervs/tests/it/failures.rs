@@ -207,7 +207,7 @@ async fn the_controllers_endpoint_keeps_pools_right_as_masters_change() {
     endpoint.lead_to(&masters).await.unwrap();
     endpoint.lead_ingress_to(&masters).await.unwrap();
     assert_eq!(changes(), before, "all was as wanted");
-    connection.machines.delete(&masters[0].name, &|_| ()).await.unwrap();
+    connection.machines.delete(masters[0].name.as_str().into(), &|_| ()).await.unwrap();
     endpoint.lead_to(&masters[1..]).await.unwrap();
     // Who takes applications is the controller's to say: one of the masters only.
     endpoint.lead_ingress_to(&masters[2..]).await.unwrap();

@@ -2,25 +2,29 @@
 
 use std::{sync::Arc, time::Duration};
 
+use landfall_config::powervs::Service;
 use landfall_platform::Stage;
 use landfall_platform_powervs::{
     Client,
     client::{Bucket, DhcpStatus, ImageImport, ServiceId, Workspace},
 };
-use landfall_wire::aws;
+use landfall_wire::{Method, aws};
 use serde_json::{Value, json};
 
-use crate::scene::{Cluster, Scene, config};
+use crate::{
+    marks::Hand,
+    scene::{Cluster, Scene, config},
+};
 
 /// Somebody with an account.
-struct User {
-    scene: Arc<Scene>,
+pub(crate) struct User {
+    pub(crate) scene: Arc<Scene>,
     client: Client,
-    group: String,
+    pub(crate) group: String,
 }
 
 impl User {
-    async fn new(flags: &[&str]) -> Self {
+    pub(crate) async fn new(flags: &[&str]) -> Self {
         let scene = Scene::new(flags).await;
         let client = Arc::clone(&scene).cluster(config(json!({}), 1, 0)).client();
         let groups = client.resource_groups().await.unwrap();
@@ -37,7 +41,7 @@ impl User {
         }
     }
 
-    async fn workspace(&self) -> Workspace {
+    pub(crate) async fn workspace(&self) -> Workspace {
         let client = &self.client;
         let made = client.create_resource_instance(ServiceId::POWER, "mine", "dal10", &self.group, &[]).await.unwrap();
         Self::until(|| async { client.resource_instance(&made.guid).await.unwrap().unwrap().state == "active" }).await;
@@ -62,7 +66,7 @@ impl User {
     }
 
     #[allow(clippy::needless_pass_by_value, reason = "callers write the value down where they call")]
-    fn cluster(&self, section: Value, masters: u32, workers: u32) -> Cluster {
+    pub(crate) fn cluster(&self, section: Value, masters: u32, workers: u32) -> Cluster {
         Arc::clone(&self.scene).cluster(config(section, masters, workers))
     }
 }
@@ -280,4 +284,31 @@ async fn what_is_named_and_not_there_is_told_at_once() {
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
+}
+
+/// In a workspace that others use too, a machine of theirs may be called like those of the cluster.
+#[tokio::test]
+async fn a_machine_of_another_user_with_such_a_name_stays_and_is_not_listed() {
+    let user = User::new(&[]).await;
+    let workspace = user.workspace().await;
+    let cluster = user.cluster(json!({"serviceInstanceGUID": workspace.guid}), 1, 0);
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    let image = user.client.images(&workspace).await.unwrap().into_iter().next().unwrap();
+    let (path, body) = (
+        format!("pcloud/v1/cloud-instances/{}/networks", workspace.guid),
+        json!({"type": "pub-vlan", "name": "theirs"}),
+    );
+    Hand::of(&cluster).send(Service::Power, Method::POST, &path, &workspace.crn, body).await;
+    let networks = user.client.networks(&workspace).await.unwrap();
+    let network = &networks.iter().find(|network| network.name == "theirs").unwrap().id;
+    let body = json!({
+        "serverName": "demo-x7k2p-database", "imageID": image.id, "networks": [{"networkID": network}], "memory": 4,
+        "processors": 1, "procType": "shared", "storageType": "tier3",
+    });
+    let machine = user.client.create_instance(&workspace, "demo-x7k2p-database", &body).await.unwrap().unwrap();
+    let listed = cluster.dry_run().await;
+    assert!(!listed.contains(&"machine demo-x7k2p-database".to_owned()), "{listed:#?}");
+    cluster.destroy(&journal).await.unwrap();
+    assert!(user.client.instance(&workspace, &machine).await.unwrap().is_some(), "a stranger's machine was deleted");
 }

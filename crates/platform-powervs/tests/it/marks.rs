@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use landfall_config::powervs::Service;
 use landfall_engine::{Journal, State};
-use landfall_platform::{Outputs, StepId};
+use landfall_platform::{MachineRef, Machines as _, Outputs, Power, PowerState, StepId};
 use landfall_wire::{
     Client as Http, Limits, Method, Request,
     ibm_cloud::{Place, Session, endpoint},
@@ -16,13 +16,13 @@ use crate::scene::{Cluster, Scene, config};
 const TAG: &str = "landfall:demo-x7k2p";
 
 /// Somebody who works on the account by hand, past everything that Landfall has for it.
-struct Hand<'a> {
+pub(crate) struct Hand<'a> {
     cluster: &'a Cluster,
     session: Session,
 }
 
 impl<'a> Hand<'a> {
-    fn of(cluster: &'a Cluster) -> Self {
+    pub(crate) fn of(cluster: &'a Cluster) -> Self {
         let credentials = cluster.credentials();
         let http = Http::new(&credentials.trust, Limits::default()).unwrap();
         let iam = endpoint(Service::Iam, &credentials.endpoints, &Place::default());
@@ -31,7 +31,7 @@ impl<'a> Hand<'a> {
 
     /// Sends something, and again while what it is about is busy.
     #[allow(clippy::needless_pass_by_value, reason = "callers write the value down where they call")]
-    async fn send(&self, service: Service, method: Method, path: &str, crn: &str, body: Value) {
+    pub(crate) async fn send(&self, service: Service, method: Method, path: &str, crn: &str, body: Value) {
         let endpoints = self.cluster.credentials().endpoints;
         let base = endpoint(service, &endpoints, &Place::default()).to_string();
         let url: url::Url = format!("{}/{path}", base.trim_end_matches('/')).parse().unwrap();
@@ -328,4 +328,62 @@ async fn what_was_on_its_way_when_a_run_died_is_removed_by_its_recorded_id() {
     ] {
         dies_on_the_way(delay, step).await;
     }
+}
+
+#[tokio::test]
+async fn the_tag_itself_goes_with_the_last_that_carried_it() {
+    let cluster = cluster(&[]).await;
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    let knows = || cluster.scene.state()["tag_names"].as_array().unwrap().iter().any(|name| name == TAG);
+    assert!(knows());
+    // One that is attached cannot be deleted.
+    let refused = cluster.client().delete_tag(TAG).await.unwrap_err();
+    assert!(refused.to_string().contains("still attached"), "{refused}");
+    cluster.destroy(&journal).await.unwrap();
+    assert!(!knows(), "the account keeps {TAG}");
+}
+
+#[tokio::test]
+async fn a_tag_that_was_left_by_an_older_version_is_found_and_deleted() {
+    let cluster = cluster(&[]).await;
+    let body = json!({"tag_names": [TAG]});
+    Hand::of(&cluster).send(Service::GlobalTagging, Method::POST, "v3/tags?tag_type=user", "", body).await;
+    let (_home, empty) = cluster.journal();
+    assert_eq!(cluster.dry_run().await, [format!("tag {TAG}")]);
+    cluster.destroy(&empty).await.unwrap();
+    assert!(cluster.dry_run().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_vpc_that_has_the_name_already_is_not_taken_over_and_stays() {
+    let scene = Scene::new(&[]).await;
+    let cluster = Arc::clone(&scene).cluster(config(json!({}), 1, 0));
+    let group = cluster.client().resource_groups().await.unwrap().into_iter().find(|group| group.default).unwrap().id;
+    cluster.client().create_vpc("demo-x7k2p-vpc", &group).await.unwrap();
+    until_available(&cluster, "demo-x7k2p-vpc").await;
+    let (_home, journal) = cluster.journal();
+    let error = landfall_platform::error_chain(&cluster.apply(&journal).await.unwrap_err());
+    assert!(error.contains("VPC demo-x7k2p-vpc exists and does not belong to the cluster"), "{error}");
+    // It says that it is in the way, and does not touch it.
+    let _in_the_way = cluster.destroy(&journal).await;
+    assert!(cluster.client().vpc("demo-x7k2p-vpc").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_machine_is_switched_off_also_if_its_workspace_lost_its_tag() {
+    let cluster = cluster(&[]).await;
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    let master = cluster.binder().machines().get("demo-x7k2p-master-0".into()).await.unwrap().unwrap();
+    let snapshot = journal.snapshot().await.unwrap();
+    let outputs = snapshot.entry(&"workspace".into()).unwrap().outputs.clone().unwrap();
+    let workspace: String = outputs.get("id").unwrap();
+    // All that is in the workspace loses the tag too: nothing leads to it any more.
+    Hand::of(&cluster).untag(|part| part == workspace).await;
+    // As a controller that was started anew. What is not found must not count as gone.
+    let machines = cluster.binder().machines();
+    let known = MachineRef::known(&master.name, Some(&master.provider_id));
+    machines.power(known, Power::Off).await.unwrap();
+    assert_eq!(machines.get(known).await.unwrap().unwrap().power, PowerState::Off);
 }

@@ -228,6 +228,14 @@ impl Cluster {
         destroy(&self.binder(), &Discovery::new(self.site()), journal, &options()).await.map(drop)
     }
 
+    /// What a removal would remove, for people.
+    pub(crate) async fn dry_run(&self) -> Vec<String> {
+        let mut titles: Vec<String> =
+            Discovery::new(self.site()).discover().await.unwrap().into_iter().map(|step| step.title).collect();
+        titles.sort();
+        titles
+    }
+
     pub(crate) fn journal(&self) -> (tempfile::TempDir, Journal) {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("journal.sqlite"), &self.infra_id).unwrap();

@@ -226,6 +226,7 @@ impl Api {
         let body = change_request(changes);
         let path = format!("hostedzone/{zone}/rrset");
         let mut info = self.call::<Changed>(attempt, Method::POST, &path, &[], &body).await?.change_info;
+        // waits: called by steps, which the engine ends at their limit
         while info.status != "INSYNC" {
             tokio::time::sleep(SYNC_INTERVAL).await;
             let path = format!("change/{}", bare_id(&info.id));

@@ -63,12 +63,11 @@ impl Ledger {
         if all.remove(&vlan).is_none() { Ok(()) } else { self.write(host, all) }
     }
 
-    /// As a whole, or not at all.
+    /// Stored when it returns: a VLAN that is noted after the call that adds it may be one that nobody removes.
     fn write(&self, host: &Host, all: BTreeMap<Vlan, Stay>) -> Result<(), Error> {
         let lines: Vec<Line> = all.into_iter().map(|(vlan, stay)| Line { vlan, stay }).collect();
         let bytes = serde_json::to_vec(&lines).map_err(|error| self.failed(host, error.into()))?;
-        let beside = self.file.with_extension("new");
-        let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, &self.file));
+        let written = landfall_durable::write(&self.file, bytes, landfall_durable::Access::Public);
         written.map_err(|error| self.failed(host, error))
     }
 

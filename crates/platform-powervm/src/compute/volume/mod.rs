@@ -71,6 +71,7 @@ pub(super) async fn find(host: &Arc<Host>, spec: &VolumeSpec) -> Result<Found, E
 /// One VIOS looks, a few times if it has trouble that passes: a path that is not found now is missed later.
 async fn look_again(host: &Host, vios: &Vios, volume: &Volume) -> Result<Option<discovery::Disk>, Error> {
     let mut attempt = 1;
+    // waits: ends after so many attempts
     loop {
         match look(host, vios, volume).await {
             Err(error) if error.class().is_retryable() && attempt < ATTEMPTS => {

@@ -65,3 +65,32 @@ async fn a_viewer_that_cannot_ask_reaches_the_only_console() {
     assert_eq!(0, TcpStream::connect(address).await.unwrap().read(&mut greeting).await.unwrap());
     serving.abort();
 }
+
+/// Nova's token is checked by the proxy, so a viewer that gets around the proxy must not reach a console.
+#[tokio::test]
+async fn only_proxies_are_let_in() {
+    let tools = tempfile::TempDir::new().unwrap();
+    let stage = Stage::with(&["--tools-dir", tools.path().to_str().unwrap()]).await;
+    spawn(&stage.host, &Blueprint { power_on: false, ..bare("node-0") }, &run()).await.unwrap();
+    let consoles = Consoles::new(stage.host.clone(), Some(tools.path().to_owned()));
+    let everywhere = (Ipv4Addr::UNSPECIFIED, 0).into();
+    let refused = consoles.relay(everywhere).await.unwrap_err();
+    assert!(refused.to_string().contains("vnc_proxies"), "{refused}");
+
+    let proxy = Ipv4Addr::new(127, 0, 0, 77);
+    let relay = consoles.for_proxies(vec![proxy.into()]).relay_to(&id("node-0"), everywhere).await.unwrap();
+    let port = relay.address().unwrap().port();
+    let serving = tokio::spawn(relay.serve());
+    let greeting = async |from: Ipv4Addr| {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind((from, 0).into()).unwrap();
+        let mut viewer = socket.connect((Ipv4Addr::LOCALHOST, port).into()).await.unwrap();
+        let mut greeting = Vec::new();
+        // One that is refused may see the connection end or break.
+        let _ = (&mut viewer).take(12).read_to_end(&mut greeting).await;
+        greeting
+    };
+    assert_eq!(greeting(Ipv4Addr::new(127, 0, 0, 78)).await, b"");
+    assert_eq!(greeting(proxy).await, b"RFB 003.008\n");
+    serving.abort();
+}

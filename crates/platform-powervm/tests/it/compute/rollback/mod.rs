@@ -159,9 +159,9 @@ enum Cell {
     Stuck(u64),
 }
 
-/// At every call one trouble after the other, or all of them if there is time: with `LANDFALL_MATRIX=full`.
+/// Returns one trouble for every call, in turn; in the tier `full` all troubles for every call.
 fn cells(act: &Act) -> Vec<Cell> {
-    let full = std::env::var_os("LANDFALL_MATRIX").is_some_and(|value| value == "full");
+    let full = landfall_testkit::tier::is_full();
     let offset = act.operation.name.len() as u64;
     let trials = |calls: Calls, count: u64| {
         (1..=count).flat_map(move |number| {
