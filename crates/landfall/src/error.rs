@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use jiff::Timestamp;
 use landfall_config::ConfigError;
 use landfall_platform::InfraId;
 
@@ -32,8 +33,26 @@ pub(crate) enum Error {
     IdentityGone { path: PathBuf },
     #[error("{} holds no cluster", path.display())]
     NoCluster { path: PathBuf },
-    #[error("the cluster {infra_id} of {} was destroyed", path.display())]
-    Destroyed { path: PathBuf, infra_id: InfraId },
+    #[error("cannot use another install-config for {infra_id}, which exists already: {}", differences.join("; "))]
+    ConfigFrozen { infra_id: InfraId, differences: Vec<String> },
+    #[error("cannot write files of {stage} anew: they were handed out to machines as they are")]
+    ChoiceFrozen { stage: &'static str },
+    #[error(
+        "cannot tell what the machines of {infra_id} were given: .landfall/frozen.json is gone or belongs to another cluster"
+    )]
+    FrozenGone { infra_id: InfraId },
+    #[error(
+        "the certificate {name} in {file} ends at {not_after:.0}, but the timeouts of what is ahead end at {end:.0} only"
+    )]
+    CertificateEnds { name: String, file: String, not_after: Timestamp, end: Timestamp, is_begun: bool },
+    #[error("cannot listen on {address} again, where machines were told to fetch what they boot with")]
+    AssetAddressTaken { address: String, source: io::Error },
+    #[error("cannot serve {now} to machines that were told to fetch from {told}")]
+    AssetHostMoved { told: String, now: String },
+    #[error(
+        "cannot serve bootstrap.ign: an earlier version made the asset host, with one path for it and the iPXE script"
+    )]
+    AssetHostOutdated,
     #[error("{} has no section 'dns'", path.display())]
     NoDns { path: PathBuf },
     #[error("{} holds no cluster yet", path.display())]
@@ -56,7 +75,7 @@ impl Error {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Usage(_) => ExitStatus::Usage,
-            Self::WriteOutput { .. } | Self::Signals(_) => ExitStatus::Failure,
+            Self::WriteOutput { .. } | Self::Signals(_) | Self::AssetAddressTaken { .. } => ExitStatus::Failure,
             Self::Interrupted => ExitStatus::Interrupted,
             Self::Unfit { .. } => ExitStatus::Infrastructure,
             Self::ReadInput { .. }
@@ -71,7 +90,12 @@ impl Error {
             | Self::NoIdentity { .. }
             | Self::NoKit { .. }
             | Self::MachinesOfUser
-            | Self::Destroyed { .. }
+            | Self::ConfigFrozen { .. }
+            | Self::ChoiceFrozen { .. }
+            | Self::FrozenGone { .. }
+            | Self::CertificateEnds { .. }
+            | Self::AssetHostMoved { .. }
+            | Self::AssetHostOutdated
             | Self::Journal(_)
             | Self::IdentityGone { .. } => ExitStatus::Config,
         }
@@ -104,8 +128,35 @@ impl Error {
             Self::NoCluster { .. } => {
                 "name the install directory with --dir; if it is lost, 'landfall destroy cluster --infra-id ID' needs none"
             }
-            Self::Destroyed { .. } => {
-                "for a new cluster, copy install-config.yaml to an empty directory: it gets an infra id and keys of its own"
+            Self::ConfigFrozen { .. } => {
+                "put the fields back and run it again: what was handed out to machines does not change. 'landfall create cluster' \
+                 does no upgrades; for a cluster of another kind run 'landfall destroy cluster' first"
+            }
+            Self::ChoiceFrozen { .. } => {
+                "run it again without --regenerate and --keep-stale; for other files run 'landfall destroy cluster' first"
+            }
+            Self::FrozenGone { .. } => {
+                "put back a copy of it, or run 'landfall destroy cluster', which works without it"
+            }
+            Self::CertificateEnds { is_begun: true, .. } => {
+                "machines pin it, so it is not renewed: if they will be up in time, shorten 'timeouts' in install-config.yaml and \
+                 run it again; otherwise run 'landfall destroy cluster' and 'landfall create cluster'"
+            }
+            Self::CertificateEnds { is_begun: false, .. } => {
+                "nothing was created: shorten 'timeouts' or raise 'pki.certificateValidityDays' in install-config.yaml; if you \
+                 edited or kept the file, --regenerate=FILE writes it anew"
+            }
+            Self::AssetAddressTaken { .. } => {
+                "if another process uses it ('ss -ltnp' shows which), end that; if it is the address of another host, go on there. \
+                 Without it, run 'landfall destroy cluster'"
+            }
+            Self::AssetHostMoved { .. } => {
+                "machines know the first address only: serve there again, with the same --asset-listen and on the same host, or \
+                 run 'landfall destroy cluster'"
+            }
+            Self::AssetHostOutdated => {
+                "the script's path travels in plain, so it must not open anything: run 'landfall destroy cluster' and 'landfall create \
+                 cluster'"
             }
             Self::MixedRenderings => "use --regenerate or --keep-stale for all of them",
             Self::IdentityGone { .. } => {

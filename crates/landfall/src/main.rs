@@ -1,5 +1,7 @@
 //! The `landfall` program. This file is its table of contents.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests write what need not survive"))]
+
 mod cli;
 mod cluster;
 mod commands;

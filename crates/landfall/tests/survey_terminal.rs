@@ -1,5 +1,7 @@
 //! The survey in a pseudo-terminal: the real program, driven by key strokes.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
+
 #[allow(dead_code, reason = "shared with the tests of whole clusters, which need more of it")]
 mod terminal;
 

@@ -1,10 +1,14 @@
 //! What machines boot with, where a platform cannot hand it to them by itself.
 
-use std::{path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use landfall_asset_host::{AssetHost, Assets, Bucket, BucketPlace, Identity, check_served};
+use landfall_asset_host::{AssetHost, Assets, Bucket, BucketPlace, Identity, Reader, StartError, check_served};
 use landfall_assets::{boot_script, replacement_config};
 use landfall_config::{
     InstallConfig,
@@ -14,12 +18,16 @@ use landfall_platform::{Environment, File, FileSet, InfraId};
 use landfall_wire::Trust;
 use url::Url;
 
-/// What makes the host the same one on every run, relative to the install directory. It is secret.
-const IDENTITY: &str = ".landfall/asset-host.json";
+use super::ASSET_HOST;
+use crate::error::Error;
+
 /// Where files are put that the user serves, relative to the install directory.
 const DIRECTORY: &str = "asset-host";
 const SCRIPT: &str = "boot.ipxe";
 const BOOTSTRAP: &str = "bootstrap.ign";
+/// What is written down of the program's own server, for later runs: where it listens, and the URL that machines were given.
+const LISTENS_ON: &str = "the asset host listens on";
+const SERVED_BELOW: &str = "the asset host serves below";
 
 /// What machines are started with.
 #[derive(Default)]
@@ -28,21 +36,39 @@ pub(crate) struct Boot {
     pub(crate) user_data: FileSet,
     /// Where machines that boot from the network find their script.
     pub(crate) script_url: Option<String>,
+    /// What machines are told that must be so in later runs too.
+    told: BTreeMap<String, String>,
     host: Host,
+}
+
+/// What decides where this program serves machines.
+pub(crate) struct HostRequest<'a> {
+    /// The flag, which goes before what the install-config says.
+    pub(crate) listen: Option<&'a str>,
+    /// What machines were told by an earlier run, if they still depend on it.
+    pub(crate) told: Option<&'a BTreeMap<String, String>>,
 }
 
 /// Who has the files.
 #[derive(Default)]
+#[allow(clippy::large_enum_variant, reason = "there is one of them")]
 enum Host {
     /// There are none.
     #[default]
     Nobody,
-    /// This program.
-    Own(AssetHost),
+    /// This program. `has_private` is false if its identity is of a version that had no path of their own for private files.
+    Own { host: AssetHost, has_private: bool },
     /// The user, below a URL.
-    User { base: Url, directory: String, files: Files },
+    User { served: Vec<Served>, directory: PathBuf },
     /// A bucket, below a prefix.
     Bucket { bucket: Bucket, prefix: String, files: Files },
+}
+
+/// A file that the user serves.
+struct Served {
+    name: &'static str,
+    url: Url,
+    contents: Bytes,
 }
 
 /// What is fetched.
@@ -65,32 +91,40 @@ impl Boot {
         Self { user_data, ..Self::default() }
     }
 
-    /// Decides where machines fetch things. `listen` goes before what the install-config says.
+    /// Decides where machines fetch things.
     pub(crate) async fn prepare(
         config: &InstallConfig,
         infra_id: &InfraId,
         dir: &Path,
         ignition: FileSet,
-        listen: Option<&str>,
+        request: &HostRequest<'_>,
         environment: &Environment,
     ) -> anyhow::Result<Self> {
         let Some(platform) = config.platform.packet() else { return Ok(Self::plain(ignition)) };
-        let identity = Identity::establish(&dir.join(IDENTITY))?;
+        let identity = Identity::establish(&dir.join(ASSET_HOST))?;
         let bootstrap = ignition.get(BOOTSTRAP).map(|file| Bytes::from(file.contents.clone())).unwrap_or_default();
         let files = Files { script: boot_script(config).map(Bytes::from), bootstrap: bootstrap.clone() };
-        let mut authority = None;
+        let (mut authority, mut told) = (None, BTreeMap::new());
         let (secret, public, host) = match &platform.asset_host {
             packet::AssetHost::Landfall(own) => {
                 authority = Some(identity.authority.as_str());
-                let (secret, public, host) = serve(own, listen, &identity, &files).await?;
-                (below(&secret, BOOTSTRAP), below(&public, SCRIPT), Host::Own(host))
+                let (urls, below_this, host) = serve(own, request, &identity, &files).await?;
+                told.insert(LISTENS_ON.to_owned(), host.address().to_string());
+                told.insert(SERVED_BELOW.to_owned(), below_this.to_string());
+                let has_private = identity.private_token.is_some();
+                (below(&urls.private, BOOTSTRAP), below(&urls.public, SCRIPT), Host::Own { host, has_private })
             }
             packet::AssetHost::Url(url) => {
-                let base = below(url, &identity.token);
-                let directory = dir.join(DIRECTORY).join(&identity.token);
-                put(&directory, &files)?;
-                let host = Host::User { base: base.clone(), directory: directory.display().to_string(), files };
-                (below(&base, BOOTSTRAP), below(&base, SCRIPT), host)
+                let private = identity.private_token.as_deref().unwrap_or(&identity.token);
+                let directory = dir.join(DIRECTORY);
+                let mut served = Vec::new();
+                for (name, contents) in files.needed(true) {
+                    let token = if name == BOOTSTRAP { private } else { &identity.token };
+                    put(&directory.join(token), name, contents)?;
+                    served.push(Served { name, url: below(&below(url, token), name), contents: contents.clone() });
+                }
+                let at = |token: &str, name| below(&below(url, token), name);
+                (at(private, BOOTSTRAP), at(&identity.token, SCRIPT), Host::User { served, directory })
             }
             packet::AssetHost::Bucket(own) => {
                 let (bucket, prefix) = (open(own, environment)?, prefix(infra_id));
@@ -103,19 +137,36 @@ impl Boot {
         let mut user_data = ignition;
         user_data.replace(BOOTSTRAP, File::private(pointer));
         let script_url = boot_script(config).map(|_| String::from(public));
-        Ok(Self { user_data, script_url, host })
+        Ok(Self { user_data, script_url, told, host })
+    }
+
+    /// Returns what machines are told that must be so in later runs too.
+    pub(crate) fn told(&self) -> &BTreeMap<String, String> {
+        &self.told
+    }
+
+    /// Serves the bootstrap machine its config. Until then it is not served at all.
+    pub(crate) fn admit(&self, reader: Reader) {
+        if let Host::Own { host, .. } = &self.host {
+            host.admit(reader);
+        }
     }
 
     /// Makes sure that machines find what they fetch, before any is made. `has_bootstrap` is whether the bootstrap machine has
     /// work to do.
     pub(crate) async fn publish(&self, has_bootstrap: bool) -> anyhow::Result<()> {
         match &self.host {
-            Host::Nobody | Host::Own(_) => Ok(()),
-            Host::User { base, directory, files } => {
-                for (name, contents) in files.needed(has_bootstrap) {
-                    let checked = check_served(&below(base, name), contents).await;
+            Host::Own { has_private: false, .. } if has_bootstrap => Err(Error::AssetHostOutdated.into()),
+            Host::Nobody | Host::Own { .. } => Ok(()),
+            Host::User { served, directory } => {
+                for file in served.iter().filter(|file| has_bootstrap || file.name != BOOTSTRAP) {
+                    let checked = check_served(&file.url, &file.contents).await;
                     checked.with_context(|| {
-                        format!("the files in {directory} must be served below {base} before machines can be made")
+                        format!(
+                            "{} must serve its file in {} before machines can be made",
+                            file.url,
+                            directory.display()
+                        )
                     })?;
                 }
                 Ok(())
@@ -133,12 +184,12 @@ impl Boot {
     pub(crate) async fn forget_secrets(&self) -> anyhow::Result<Option<String>> {
         match &self.host {
             Host::Nobody => {}
-            Host::Own(host) => host.forget_private(),
-            Host::User { base, .. } => {
-                return Ok(Some(format!(
-                    "nobody needs {} any more, and it holds secrets: take it away",
-                    below(base, BOOTSTRAP)
-                )));
+            Host::Own { host, .. } => host.forget_private(),
+            Host::User { served, .. } => {
+                let secret = served.iter().find(|file| file.name == BOOTSTRAP);
+                return Ok(secret.map(|file| {
+                    format!("no machine needs {} any more, and it holds secrets: take it away", file.url)
+                }));
             }
             Host::Bucket { bucket, prefix, .. } => bucket.remove(&format!("{prefix}{BOOTSTRAP}")).await?,
         }
@@ -149,7 +200,7 @@ impl Boot {
     pub(crate) async fn withdraw(&self) -> anyhow::Result<()> {
         match &self.host {
             Host::Bucket { bucket, prefix, .. } => Ok(remove_objects(bucket, prefix).await?),
-            Host::Nobody | Host::Own(_) | Host::User { .. } => Ok(()),
+            Host::Nobody | Host::Own { .. } | Host::User { .. } => Ok(()),
         }
     }
 }
@@ -183,40 +234,79 @@ fn prefix(infra_id: &InfraId) -> String {
     format!("landfall/{infra_id}/")
 }
 
-/// Begins to serve, and says where: over TLS, and in plain.
+/// Where this program serves each kind of file.
+struct Urls {
+    private: Url,
+    public: Url,
+}
+
+/// Begins to serve, and returns where and what later runs must know of it. Machines that were told where by an earlier run find it there
+/// again. What is written down holds no secret path.
 async fn serve(
     own: &OwnHost,
-    listen: Option<&str>,
+    request: &HostRequest<'_>,
     identity: &Identity,
     files: &Files,
-) -> anyhow::Result<(Url, Url, AssetHost)> {
-    let listen = listen.unwrap_or(&own.listen);
-    let known = own.public.as_deref().unwrap_or(listen);
-    let (host, port) = known.rsplit_once(':').map_or((known, None), |(host, port)| (host, Some(port)));
+) -> anyhow::Result<(Urls, Url, AssetHost)> {
+    let told = |name| request.told.and_then(|told| told.get(name)).map(String::as_str);
+    let earlier = told(LISTENS_ON).zip(told(SERVED_BELOW));
+    let wanted = request.listen.unwrap_or(&own.listen);
+    let public = own.public.as_deref().unwrap_or(wanted);
+    let (listen, known) = match (earlier, request.listen) {
+        (None, _) => (wanted.to_owned(), public.to_owned()),
+        (Some((listen, below)), None) => (listen.to_owned(), host_and_port(below)?),
+        (Some((listen, _)), Some(wanted)) => (at_earlier_port(wanted, listen), public.to_owned()),
+    };
+    let (host, port) = known.rsplit_once(':').map_or((known.as_str(), None), |(host, port)| (host, Some(port)));
     let mut assets = Assets::default();
     assets.public.extend(files.script.clone().map(|script| (SCRIPT.to_owned(), script)));
     assets.private.insert(BOOTSTRAP.to_owned(), files.bootstrap.clone());
-    let started = AssetHost::start(listen, host, identity, assets).await?;
+    let started = AssetHost::start(&listen, host, identity, assets).await.map_err(|error| match error {
+        StartError::Listen { address, source } if earlier.is_some() => {
+            anyhow::Error::from(Error::AssetAddressTaken { address, source })
+        }
+        error => error.into(),
+    })?;
     let own_port = started.address().port().to_string();
     let port = port.filter(|port| *port != "0").unwrap_or(&own_port);
-    let url = |scheme: &str| {
-        let text = format!("{scheme}://{host}:{port}/{}/", identity.token);
+    let url = |scheme: &str, token: &str| {
+        let text = format!("{scheme}://{host}:{port}/{token}/");
         text.parse::<Url>().with_context(|| format!("machines cannot reach '{known}'"))
     };
-    Ok((url("https")?, url("http")?, started))
+    let private = identity.private_token.as_deref().unwrap_or(&identity.token);
+    let urls = Urls { private: url("https", private)?, public: url("http", &identity.token)? };
+    let now = url("https", &identity.token)?;
+    match earlier {
+        Some((_, told)) if told != now.as_str() => {
+            let address = |url: &str| url.trim_end_matches(&format!("/{}/", identity.token)).to_owned();
+            Err(Error::AssetHostMoved { told: address(told), now: address(now.as_str()) }.into())
+        }
+        _ => Ok((urls, now, started)),
+    }
 }
 
-/// Puts the files where the user takes them from.
-fn put(directory: &Path, files: &Files) -> anyhow::Result<()> {
-    use std::{io::Write as _, os::unix::fs::OpenOptionsExt as _};
-    let failed = || format!("cannot write {}", directory.display());
-    std::fs::create_dir_all(directory).with_context(failed)?;
-    for (name, contents) in files.needed(true) {
-        let file =
-            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(directory.join(name));
-        file.and_then(|mut file| file.write_all(contents)).with_context(failed)?;
+/// Returns what a URL leads to.
+fn host_and_port(url: &str) -> anyhow::Result<String> {
+    let url: Url = url.parse().context("the URL that machines were given is damaged")?;
+    Ok(format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default()))
+}
+
+/// Returns the address to listen on, with the port of an earlier run in the place of one that the system chooses.
+fn at_earlier_port(wanted: &str, earlier: &str) -> String {
+    match (wanted.rsplit_once(':'), earlier.rsplit_once(':')) {
+        (Some((host, "0")), Some((_, port))) => format!("{host}:{port}"),
+        _ => wanted.to_owned(),
     }
-    Ok(())
+}
+
+/// Puts a file where the user takes it from.
+fn put(directory: &Path, name: &str, contents: &[u8]) -> anyhow::Result<()> {
+    use std::{io::Write as _, os::unix::fs::OpenOptionsExt as _};
+    let failed = || format!("cannot write {name} in {}", directory.display());
+    std::fs::create_dir_all(directory).with_context(failed)?;
+    let file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(directory.join(name));
+    file.and_then(|mut file| file.write_all(contents)).with_context(failed)
 }
 
 fn below(url: &Url, name: &str) -> Url {

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use landfall_assets::ClusterMetadata;
 use landfall_config::InstallConfig;
-use landfall_engine::{Journal, Options, RetryPolicy, destroy};
+use landfall_engine::{Entry, Journal, Options, RetryPolicy, destroy, unfound};
 use landfall_platform::{InfraId, StepSpec};
 use landfall_workdir::WorkDir;
 use serde::Serialize;
@@ -98,7 +98,16 @@ fn list(args: &Cluster, context: &Context) -> anyhow::Result<()> {
     let site = site(&platform, dir, &context.environment, &infra_id, &Boot::default(), config.as_ref())?;
     let discover = site.discover(config.as_ref())?;
     let found: Vec<StepSpec> = tokio::runtime::Runtime::new()?.block_on(discover.discover())?;
-    Ok(context.printer.report(&Found(found.into_iter().map(|spec| spec.title).collect()))?)
+    let recorded = opened.as_ref().map(|opened| recorded(opened, &found)).unwrap_or_default();
+    let titles = found.into_iter().map(|spec| spec.title).chain(recorded).collect();
+    Ok(context.printer.report(&Found(titles))?)
+}
+
+/// Returns what the journal has the id of and what was not found: it goes too, if it is still there under another name.
+fn recorded(dir: &WorkDir, found: &[StepSpec]) -> Vec<String> {
+    let Ok(snapshot) = Journal::read(&dir.path(JOURNAL)) else { return Vec::new() };
+    let title = |entry: &Entry| format!("{} (recorded; not found by its mark)", entry.spec.title);
+    unfound(&snapshot, found).into_iter().map(title).collect()
 }
 
 fn remove(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {

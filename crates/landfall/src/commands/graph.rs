@@ -61,6 +61,7 @@ pub(crate) fn run(args: &Graph, context: &Context) -> anyhow::Result<()> {
         Format::Svg => to_svg(title, &diagram),
     };
     let Some(path) = &args.output_file else { return Ok(printer::print(&drawing)?) };
+    #[expect(clippy::disallowed_methods, reason = "a drawing that the same command makes again")]
     std::fs::write(path, drawing).map_err(|source| Error::WriteOutput { path: path.clone(), source })?;
     context.printer.info(format_args!("wrote {}", path.display()));
     Ok(())

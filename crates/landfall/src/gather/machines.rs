@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use anyhow::Context as _;
 use futures::future::join_all;
-use tempfile::TempDir;
+use landfall_platform::InfraId;
 use tokio::{process::Command, time::timeout};
 
 /// The user that Ignition gives the key of the install-config to.
@@ -18,15 +18,17 @@ const LOGS: [(&str, &str); 3] = [
     ("failed-units.txt", "systemctl list-units --no-pager --failed"),
 ];
 
-/// The system's own ssh, with a private file of known hosts: the machines are new, and their keys are of no use later.
+/// The system's own ssh. Machines make their keys when they boot, so the first connection takes what it is shown; the cluster's own file of known hosts
+/// keeps it by the machine's name, and a machine that shows another key later is refused.
 pub(super) struct Shell {
     key: Option<PathBuf>,
-    home: TempDir,
+    known_hosts: PathBuf,
+    infra_id: InfraId,
 }
 
 impl Shell {
-    pub(super) fn new(key: Option<PathBuf>) -> anyhow::Result<Self> {
-        Ok(Self { key, home: tempfile::tempdir().context("cannot make a directory for the known hosts")? })
+    pub(super) fn new(key: Option<PathBuf>, known_hosts: PathBuf, infra_id: &InfraId) -> Self {
+        Self { key, known_hosts, infra_id: infra_id.clone() }
     }
 
     /// Asks all machines side by side. Returns what they said by the name of the file, or why they did not.
@@ -34,7 +36,7 @@ impl Shell {
         let questions = machines.iter().flat_map(|machine| LOGS.map(|log| (machine, log)));
         join_all(questions.map(async |((name, address), (file, command))| {
             let output = match address {
-                Some(address) => self.run(address, command).await,
+                Some(address) => self.run(name, address, command).await,
                 None => Err(anyhow::anyhow!("the platform does not know the machine's address")),
             };
             (format!("machines/{name}/{file}"), output)
@@ -42,12 +44,27 @@ impl Shell {
         .await
     }
 
-    async fn run(&self, address: &str, command: &str) -> anyhow::Result<Vec<u8>> {
-        let known_hosts = format!("UserKnownHostsFile={}", self.home.path().join("known_hosts").display());
+    async fn run(&self, name: &str, address: &str, command: &str) -> anyhow::Result<Vec<u8>> {
+        // ssh takes a list of files here, so a path with spaces needs quotes.
+        let known_hosts = format!("UserKnownHostsFile=\"{}\"", self.known_hosts.display());
+        // The user's own names, such as `bootstrap`, are those of any cluster.
+        let alias = if name.starts_with(self.infra_id.as_str()) {
+            name.to_owned()
+        } else {
+            format!("{}-{name}", self.infra_id)
+        };
+        let alias = format!("HostKeyAlias={alias}");
         let mut ssh = Command::new("ssh");
-        for option in
-            ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=accept-new", "LogLevel=ERROR", &known_hosts]
-        {
+        for option in [
+            "BatchMode=yes",
+            "ConnectTimeout=10",
+            "StrictHostKeyChecking=accept-new",
+            "UpdateHostKeys=no",
+            "GlobalKnownHostsFile=/dev/null",
+            "LogLevel=ERROR",
+            &known_hosts,
+            &alias,
+        ] {
             ssh.args(["-o", option]);
         }
         if let Some(key) = &self.key {
@@ -62,6 +79,12 @@ impl Shell {
             return Ok(output.stdout);
         }
         let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") || said.contains("Host key verification failed") {
+            anyhow::bail!(
+                "ssh to {address}: {name} shows another host key than before; if the machine was made anew, delete its line in {}",
+                self.known_hosts.display()
+            );
+        }
         anyhow::bail!("ssh to {address}: {}", said.trim().lines().last().unwrap_or("no reason was given"))
     }
 }

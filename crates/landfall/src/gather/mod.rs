@@ -4,8 +4,10 @@
 //! all the same.
 
 mod bundle;
+mod documents;
 mod machines;
 mod scrub;
+mod secrets;
 
 use std::path::PathBuf;
 
@@ -29,6 +31,9 @@ const RESOURCES: [(&str, &str); 4] = [
     ("api/events.json", "api/v1/events?limit=500"),
 ];
 
+/// Keys of the cluster's machines, as they showed them first.
+pub(crate) const KNOWN_HOSTS: &str = ".landfall/known_hosts";
+
 /// Where machines are asked, besides those that the platform names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts {
@@ -49,7 +54,7 @@ pub(crate) async fn gather(
     context: &Context,
 ) -> anyhow::Result<PathBuf> {
     let secrets = site.as_ref().map(|site| site.secrets.clone()).unwrap_or_default();
-    let mut bundle = Bundle::new(Scrub::new(dir, &secrets)?);
+    let mut bundle = Bundle::new(Scrub::new(dir, &context.environment, &secrets)?);
     bundle.add("landfall.log", std::fs::read(dir.path(LOG)).context("cannot read the log"));
     bundle.add("journal.json", journal(dir));
     let found = match site {
@@ -66,7 +71,7 @@ pub(crate) async fn gather(
     let said = bootstrap_progress(dir).await.and_then(|said| Ok(serde_json::to_vec_pretty(&said)?));
     bundle.add("bootstrap.json", said);
     cluster(dir, &mut bundle).await;
-    let shell = Shell::new(hosts.key.clone())?;
+    let shell = Shell::new(hosts.key.clone(), dir.path(KNOWN_HOSTS), infra_id);
     for (name, output) in shell.ask(&addresses(&found, infra_id, hosts)).await {
         bundle.add(&name, output);
     }

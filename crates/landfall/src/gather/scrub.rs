@@ -1,69 +1,72 @@
 //! Takes secrets out of texts: those that are known, and what looks like one.
 
+use std::collections::BTreeSet;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use landfall_platform::Environment;
 use landfall_workdir::WorkDir;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::Value;
+
+use super::documents::Found;
 
 /// Stands where a secret was.
 const REMOVED: &str = "[secret]";
 /// Shorter texts are not secrets, and would be found everywhere.
 const SHORTEST: usize = 6;
-/// Where the secrets of a cluster are.
-const SECRETS: &str = ".landfall/secrets";
+/// Shorter parts of an encoded secret are found in other texts too.
+const SHORTEST_PART: usize = 8;
 
 /// Takes secrets out of texts.
 pub(super) struct Scrub {
-    known: Vec<String>,
+    known: AhoCorasick,
 }
 
 impl Scrub {
-    /// Knows the secrets of an install directory, and some more.
-    pub(super) fn new(dir: &WorkDir, more: &[SecretString]) -> anyhow::Result<Self> {
-        let mut known: Vec<String> = more.iter().map(|secret| secret.expose_secret().to_owned()).collect();
-        for (path, file) in dir.read_directory(SECRETS)?.iter() {
-            let text = String::from_utf8_lossy(&file.contents);
-            match path.rsplit_once('.').map(|(_, extension)| extension) {
-                Some("json") => {
-                    if let Ok(value) = serde_json::from_str(&text) {
-                        collect(&value, &mut known);
-                    }
-                }
-                Some("key") => known.extend(text.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned)),
-                _ => {}
-            }
+    /// Knows the secrets of an install directory and of the environment, and some more.
+    pub(super) fn new(dir: &WorkDir, environment: &Environment, more: &[SecretString]) -> anyhow::Result<Self> {
+        let mut found = Found::default();
+        found.directory(dir.root());
+        found.environment(environment);
+        for secret in more {
+            found.add(secret.expose_secret());
         }
-        Ok(Self::knowing(known))
+        Self::knowing(found.secrets)
     }
 
-    fn knowing(mut known: Vec<String>) -> Self {
-        let encoded: Vec<_> =
-            known.iter().map(|secret| STANDARD.encode(secret).trim_end_matches('=').to_owned()).collect();
-        known.extend(encoded);
-        known.retain(|secret| secret.len() >= SHORTEST);
+    fn knowing(secrets: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
+        let mut known = BTreeSet::new();
+        for secret in secrets.into_iter().filter(|secret| secret.len() >= SHORTEST) {
+            known.extend(encoded(&secret));
+            known.insert(STANDARD.encode(&secret).trim_end_matches('=').to_owned());
+            // As logs in JSON and URLs write it.
+            let quoted = serde_json::Value::from(secret.as_str()).to_string();
+            known.insert(quoted[1..quoted.len() - 1].to_owned());
+            known.insert(url::form_urlencoded::byte_serialize(secret.as_bytes()).collect());
+            known.insert(secret);
+        }
         // A secret that is part of another goes after it.
-        known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        known.dedup();
-        Self { known }
+        let known = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(known)?;
+        Ok(Self { known })
     }
 
     /// A text without secrets.
     pub(super) fn clean(&self, contents: &[u8]) -> Vec<u8> {
-        let mut text = String::from_utf8_lossy(contents).into_owned();
-        for secret in &self.known {
-            if text.contains(secret) {
-                text = text.replace(secret, REMOVED);
-            }
-        }
-        let mut cleaned = String::with_capacity(text.len());
+        let text = String::from_utf8_lossy(contents);
+        let mut without = String::with_capacity(text.len());
+        self.known.replace_all_with(&text, &mut without, |_, _, out| {
+            out.push_str(REMOVED);
+            true
+        });
+        let mut cleaned = String::with_capacity(without.len());
         let mut in_key = false;
-        for line in text.split_inclusive('\n') {
+        for line in without.split_inclusive('\n') {
             let begins = line.contains("-----BEGIN") && line.contains("PRIVATE KEY-----");
             in_key |= begins;
             match (in_key, begins) {
                 (true, true) => cleaned.extend([REMOVED, "\n"]),
                 (true, false) => {}
-                (false, _) => clean_words(line, &mut cleaned),
+                (false, _) => clean_words(&without_passwords(line), &mut cleaned),
             }
             in_key &= !line.contains("-----END");
         }
@@ -71,17 +74,48 @@ impl Scrub {
     }
 }
 
-fn collect(value: &Value, known: &mut Vec<String>) {
-    match value {
-        // The cluster's id is public.
-        Value::Object(fields) => {
-            fields.iter().filter(|(name, _)| *name != "clusterId").for_each(|(_, value)| collect(value, known));
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, known)),
-        Value::String(text) => known.push(text.clone()),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+/// A secret as base64 shows it inside a longer text, at each of the three places where it may begin in a group.
+fn encoded(secret: &str) -> impl Iterator<Item = String> {
+    (0..3).filter_map(|before| {
+        let text = STANDARD.encode([vec![0; before], secret.as_bytes().to_vec()].concat());
+        // Characters that depend on the neighbours too.
+        let start = [0, 2, 3][before];
+        let bits = (before + secret.len()) * 8;
+        text.get(start..bits / 6).filter(|part| part.len() >= SHORTEST_PART).map(str::to_owned)
+    })
 }
+
+/// A line whose URLs have no passwords.
+fn without_passwords(line: &str) -> String {
+    let mut cleaned = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        cleaned.push_str(before);
+        let end =
+            after.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | ','));
+        let (authority, tail) = after.split_at(end.unwrap_or(after.len()));
+        match authority.rsplit_once('@') {
+            Some((credentials, host)) if credentials.contains(':') => cleaned.extend([REMOVED, "@", host]),
+            _ => cleaned.push_str(authority),
+        }
+        rest = tail;
+    }
+    cleaned.push_str(rest);
+    cleaned
+}
+
+/// Words before a secret: flags, kinds of authorization, and fields of signed URLs, which let their holder in.
+const ANNOUNCING: [&str; 8] = [
+    "--token",
+    "--certificate-key",
+    "Bearer",
+    "bearer",
+    "X-Amz-Signature",
+    "X-Amz-Security-Token",
+    "X-Auth-Token",
+    "X-API-Session",
+];
 
 /// Takes out what machines print and nobody here knows: tokens that kubeadm mints, keys for certificates, bearer tokens.
 fn clean_words(line: &str, cleaned: &mut String) {
@@ -92,8 +126,9 @@ fn clean_words(line: &str, cleaned: &mut String) {
         let (gap, tail) = rest.split_at(start);
         let (word, tail) = tail.split_at(tail.find(|c| !is_word(c)).unwrap_or(tail.len()));
         cleaned.push_str(gap);
-        let hidden =
-            is_bootstrap_token(word) || matches!(before, "--token" | "--certificate-key" | "Bearer" | "bearer");
+        let hidden = is_bootstrap_token(word)
+            || ANNOUNCING.contains(&before)
+            || (before == "Basic" && word.len() >= SHORTEST_PART);
         cleaned.push_str(if hidden { REMOVED } else { word });
         (before, rest) = (word, tail);
     }
@@ -113,7 +148,7 @@ mod tests {
     use super::*;
 
     fn clean(text: &str) -> String {
-        let scrub = Scrub::knowing(vec!["hunter2-secret".to_owned(), "hunter2-secret-too".to_owned(), "x".to_owned()]);
+        let scrub = Scrub::knowing(["hunter2-secret", "hunter2-secret-too", "x"].map(str::to_owned)).unwrap();
         String::from_utf8(scrub.clean(text.as_bytes())).unwrap()
     }
 
@@ -122,6 +157,10 @@ mod tests {
         assert_eq!(clean("password: hunter2-secret, x\n"), "password: [secret], x\n");
         assert_eq!(clean("a hunter2-secret-too b"), "a [secret] b");
         assert_eq!(clean(&STANDARD.encode("hunter2-secret")), "[secret]=");
+        for before in ["a", "ab", "abc"] {
+            let text = clean(&STANDARD.encode(format!("{before}hunter2-secret and more")));
+            assert!(text.contains("[secret]"), "{text}");
+        }
     }
 
     #[test]
@@ -130,6 +169,12 @@ mod tests {
         assert_eq!(clean(join), "kubeadm join api-int:6443 --token [secret] --certificate-key [secret]");
         assert_eq!(clean("token 'rfbxw2.v6rdk4a0sl2a8h5k'."), "token '[secret]'.");
         assert_eq!(clean("Authorization: Bearer eyJ.a-b_c\n"), "Authorization: Bearer [secret]\n");
+        assert_eq!(clean("via http://eve:pass@proxy:3128/a@b"), "via http://[secret]@proxy:3128/a@b");
+        assert_eq!(
+            clean("https://b/o?X-Amz-Signature=00ff&X-Amz-Date=1"),
+            "https://b/o?X-Amz-Signature=[secret]&X-Amz-Date=1"
+        );
+        assert_eq!(clean("Basic ZXZlOnBhc3M="), "Basic [secret]=");
         let key = "before\n-----BEGIN EC PRIVATE KEY-----\nMIGH\nAgEA\n-----END EC PRIVATE KEY-----\nafter\n";
         assert_eq!(clean(key), "before\n[secret]\nafter\n");
     }

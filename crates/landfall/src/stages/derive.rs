@@ -5,12 +5,14 @@ use std::path::Path;
 use landfall_assets::{Cluster, Credentials};
 use landfall_config::InstallConfig;
 use landfall_platform::FileSet;
-use landfall_workdir::{Choices, Identity, Locked, Plan, Transaction};
+use landfall_workdir::{Choices, Digest, Frozen, Identity, Locked, Plan, Transaction};
 
 use super::{
     Source, Target,
-    credentials::credentials,
+    credentials::{self, credentials},
     desk::Desk,
+    frozen,
+    generation::{Generation, retire},
     kit::KitSource,
     kubernetes::Kubernetes,
     openshift::{MANIFESTS_STATE, Openshift, Program},
@@ -39,6 +41,10 @@ pub(crate) struct Derived {
     pub(crate) plans: Vec<Plan>,
     /// Where copies of replaced files are.
     pub(crate) backup: Option<String>,
+    /// Digest of the platform's credentials in the manifests.
+    pub(crate) credentials: Digest,
+    /// What machines were given, if something was made already.
+    pub(crate) frozen: Option<Frozen>,
 }
 
 /// What is asked for.
@@ -51,34 +57,37 @@ pub(crate) struct Request<'a> {
     pub(crate) program: Option<&'a Path>,
 }
 
-/// Derives the stages up to a target, and writes them if no question is open.
+/// Derives the stages up to a target, and writes them if no question is open. Once something was made, nothing is derived any
+/// more: what machines were given is used again.
 pub(crate) fn derive(
     request: &Request<'_>,
     locked: &Locked,
     context: &Context,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Derived> {
-    let Request { target, source, choices, program } = *request;
     let dir = locked.dir();
-    let desk = Desk { dir, record: dir.record()?, choices };
-    let config = &source.config;
-    let before = identity(&desk, config, context.printer)?;
-    let mut renderer: Box<dyn Renderer> = if config.distribution.is_openshift() {
-        let program = Program::find(program, config, &context.environment)?;
-        context.printer.info(program.describe());
-        Box::new(Openshift::new(config, source.inputs(), before.clone(), program, context.printer))
-    } else {
-        Box::new(Kubernetes::new(config, source.inputs(), before.clone(), &desk, context.now)?)
+    let frozen = match Generation::of(dir)? {
+        Generation::New => None,
+        Generation::Begun(frozen) => Some(*frozen),
+        Generation::Destroyed(infra_id) => {
+            retire(locked, &infra_id)?;
+            context.printer.info(format_args!("{infra_id} was destroyed; a new cluster begins"));
+            None
+        }
     };
-    let credentials = credentials(&config.platform, &context.environment, context.printer)?;
-    let mut plans = vec![renderer.manifests(&desk, credentials.as_ref())?];
-    if target >= Target::IgnitionConfigs {
-        plans.push(renderer.ignition_configs(&desk, &plans[0].effective())?);
-    }
-    let identity = renderer.identity().cloned();
+    let Request { source, choices, .. } = *request;
+    let is_known = dir.identity()?.is_some();
+    let desk = Desk { dir, record: dir.record()?, choices, begins_anew: !is_known && dir.has_past() };
+    let credentials = credentials(&source.config.platform, &context.environment, context.printer)?;
+    let work = match frozen {
+        Some(frozen) => handed_out(request, frozen, &desk, credentials.as_ref(), context)?,
+        None => rendered(request, &desk, credentials.as_ref(), context)?,
+    };
+    let Work { identity, mut plans, files, frozen } = work;
+    let derived = plans.len();
     let mut inventory = None;
-    if let (Target::Kit, Some(identity)) = (target, &identity) {
-        let cluster = Cluster { config, infra_id: &identity.infra_id };
+    if let (Target::Kit, Some(identity)) = (request.target, &identity) {
+        let cluster = Cluster { config: &source.config, infra_id: &identity.infra_id };
         let kit = KitSource::read(dir, &cluster)?;
         plans.push(kit.plan(&desk, &cluster, source.inputs(), &plans[1].effective())?);
         inventory = kit.new;
@@ -86,30 +95,90 @@ pub(crate) fn derive(
     check_names(choices, &plans)?;
 
     let mut transaction = Transaction::begin(locked, context.now, env!("CARGO_PKG_VERSION"))?;
-    for (path, file) in renderer.own_files().iter() {
+    for (path, file) in files.iter() {
         transaction.write(path, file.clone());
     }
     // After the secrets: where there is an identity, they are complete.
-    if let Some(identity) = identity.as_ref().filter(|_| before.is_none()) {
+    if let Some(identity) = identity.as_ref().filter(|_| !is_known) {
         transaction.identify(identity);
     }
     if let Some(file) = inventory {
         transaction.write(landfall_upi::INVENTORY, file);
     }
-    for plan in &plans {
+    for plan in plans.iter().skip(if frozen.is_some() { derived } else { 0 }) {
         transaction.stage(plan);
     }
     let _held = interrupt.hold();
     let committed = transaction.commit()?;
     context.attach_log();
-    Ok(Derived { identity, plans, backup: committed.backup })
+    Ok(Derived {
+        identity,
+        plans,
+        backup: committed.backup,
+        credentials: credentials::digest(credentials.as_ref()),
+        frozen,
+    })
+}
+
+/// What the stages came to, before anything is written.
+struct Work {
+    identity: Option<Identity>,
+    plans: Vec<Plan>,
+    /// What has to be kept for the next run.
+    files: FileSet,
+    frozen: Option<Frozen>,
+}
+
+/// Takes what machines were given.
+fn handed_out(
+    request: &Request<'_>,
+    frozen: Frozen,
+    desk: &Desk<'_>,
+    credentials: Option<&Credentials>,
+    context: &Context,
+) -> anyhow::Result<Work> {
+    let config = &request.source.config;
+    let mut plans = frozen::plans(&frozen, request.source, desk)?;
+    let printer = context.printer;
+    frozen::tell_credentials(&frozen, credentials, printer);
+    printer.info(format_args!("the files are those that were handed out to machines since {:.0}", frozen.frozen_at));
+    if request.target == Target::Manifests {
+        plans.truncate(1);
+    }
+    let gone = || Error::IdentityGone { path: desk.dir.root().to_owned() };
+    let identity = Some(identity(desk, config, printer)?.ok_or_else(gone)?);
+    Ok(Work { identity, plans, files: FileSet::default(), frozen: Some(frozen) })
+}
+
+/// Renders the stages.
+fn rendered(
+    request: &Request<'_>,
+    desk: &Desk<'_>,
+    credentials: Option<&Credentials>,
+    context: &Context,
+) -> anyhow::Result<Work> {
+    let Request { target, source, program, .. } = *request;
+    let config = &source.config;
+    let before = identity(desk, config, context.printer)?;
+    let mut renderer: Box<dyn Renderer> = if config.distribution.is_openshift() {
+        let program = Program::find(program, config, &context.environment)?;
+        context.printer.info(program.describe());
+        Box::new(Openshift::new(config, source.inputs(), before, program, context.printer))
+    } else {
+        Box::new(Kubernetes::new(config, source.inputs(), before, desk, context.now)?)
+    };
+    let mut plans = vec![renderer.manifests(desk, credentials)?];
+    if target >= Target::IgnitionConfigs {
+        plans.push(renderer.ignition_configs(desk, &plans[0].effective())?);
+    }
+    Ok(Work { identity: renderer.identity().cloned(), plans, files: renderer.own_files(), frozen: None })
 }
 
 /// Who the cluster is, once that has been decided. Nothing that the install-config says can change it.
 fn identity(desk: &Desk<'_>, config: &InstallConfig, printer: Printer) -> anyhow::Result<Option<Identity>> {
     let root = || desk.dir.root().to_owned();
     let Some(identity) = desk.dir.identity()? else {
-        return if desk.record.has_complete_stage() {
+        return if desk.record.has_complete_stage() && !desk.begins_anew {
             Err(Error::IdentityGone { path: root() }.into())
         } else {
             Ok(None)

@@ -3,7 +3,7 @@
 use landfall_assets::Cluster;
 use landfall_platform::{File, FileSet};
 use landfall_upi::{INVENTORY, Inventory, MACHINES, Made};
-use landfall_workdir::{Choice, Choices, Digest, Inputs, Plan, Rendering, Unsettled, WorkDir};
+use landfall_workdir::{Digest, Inputs, Plan, Rendering, WorkDir};
 
 use super::{KIT, desk::Desk};
 
@@ -44,20 +44,6 @@ impl KitSource {
             .with(INVENTORY, Digest::of(serde_json::to_vec(&self.inventory)?))
             .with(MACHINES, Digest::of(serde_json::to_vec(&self.made)?));
         let rendering = Rendering::of_inputs(files, &inputs);
-        match desk.settle(KIT, &rendering, inputs.clone()) {
-            Err(error) => {
-                let Some(open) = error.downcast_ref::<Unsettled>() else { return Err(error) };
-                let choices = regenerating(desk.choices, open);
-                let desk = Desk { dir: desk.dir, record: desk.record.clone(), choices: &choices };
-                desk.settle(KIT, &rendering, inputs)
-            }
-            plan => plan,
-        }
+        desk.settle_own(KIT, &rendering, inputs)
     }
-}
-
-/// The user's choices, and that what they did not edit is written anew.
-fn regenerating(choices: &Choices, open: &Unsettled) -> Choices {
-    let untouched = open.files.iter().filter(|file| !file.edited);
-    untouched.fold(choices.clone(), |choices, file| choices.with(file.path.clone(), Choice::Regenerate))
 }

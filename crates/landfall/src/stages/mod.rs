@@ -4,6 +4,8 @@ mod certificates;
 mod credentials;
 mod derive;
 mod desk;
+mod frozen;
+mod generation;
 mod kit;
 mod kubernetes;
 mod openshift;
@@ -13,6 +15,8 @@ mod standing;
 
 pub(crate) use certificates::{Certificate, certificates_in};
 pub(crate) use derive::{Derived, Request, derive};
+pub(crate) use frozen::freeze;
+pub(crate) use generation::has_begun;
 pub(crate) use kit::KitSource;
 pub(crate) use kubernetes::SECRETS;
 pub(crate) use source::Source;

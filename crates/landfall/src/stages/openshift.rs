@@ -11,7 +11,7 @@ use landfall_assets::{
 };
 use landfall_config::InstallConfig;
 use landfall_platform::{Environment, File, FileSet};
-use landfall_workdir::{Digest, Identity, Inputs, Outcome, Plan, Rendering};
+use landfall_workdir::{Digest, Identity, Inputs, Outcome, Plan, Rendering, Stage};
 
 use super::{
     IGNITION_CONFIGS, OPENSHIFT_MANIFESTS as MANIFESTS, credentials,
@@ -110,7 +110,7 @@ impl Renderer for Openshift<'_> {
         let cluster_name = self.config.metadata.name.clone();
         self.identity.get_or_insert(Identity { infra_id: rendered.infra_id, cluster_name });
         let rendering = Rendering::stable(rendered.files);
-        let mut plan = desk.settle(MANIFESTS, &rendering, of(&rendered.state))?;
+        let mut plan = settle(desk, MANIFESTS, &rendering, of(&rendered.state))?;
         let has = |wanted: fn(Outcome) -> bool| plan.outcomes().any(|(_, outcome)| wanted(outcome));
         let kept = has(|outcome| outcome == Outcome::KeepStale);
         if kept && has(Outcome::writes) {
@@ -138,7 +138,7 @@ impl Renderer for Openshift<'_> {
         self.warn(&rendered.warnings);
         let inputs = self.inputs.clone().with(RENDERING, Digest::of(&state.contents));
         let inputs = inputs.with(MANIFESTS.name, digest(manifests));
-        let plan = desk.settle(IGNITION_CONFIGS, &Rendering::of_inputs(rendered.files, &inputs), inputs)?;
+        let plan = settle(desk, IGNITION_CONFIGS, &Rendering::of_inputs(rendered.files, &inputs), inputs)?;
         self.final_state = Some(rendered.state);
         Ok(plan)
     }
@@ -151,5 +151,15 @@ impl Renderer for Openshift<'_> {
         let new = self.manifests_state.iter().filter(|(_, new)| *new).map(|(state, _)| (MANIFESTS_STATE, state));
         let all = new.chain(self.final_state.iter().map(|state| (FINAL_STATE, state)));
         all.map(|(path, state)| (path.to_owned(), state.clone())).collect()
+    }
+}
+
+/// Settles a stage. What a run had begun to write when it was killed is of another rendering, with other authorities: all of it is
+/// written anew without a question, except what the user has edited since.
+fn settle(desk: &Desk<'_>, stage: Stage, rendering: &Rendering, inputs: Inputs) -> anyhow::Result<Plan> {
+    if desk.was_cut_short(stage, &inputs, &[RENDERING, MANIFESTS.name]) {
+        desk.settle_own(stage, rendering, inputs)
+    } else {
+        desk.settle(stage, rendering, inputs)
     }
 }

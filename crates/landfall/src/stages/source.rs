@@ -11,6 +11,8 @@ use crate::error::Error;
 pub(crate) struct Source {
     pub(crate) config: InstallConfig,
     pub(crate) notices: Vec<Notice>,
+    /// Of the file as the user wrote it.
+    pub(crate) digest: Digest,
 }
 
 impl Source {
@@ -20,7 +22,8 @@ impl Source {
             return Err(Error::NoInstallConfig { path: dir.path(INSTALL_CONFIG) }.into());
         };
         let parsed = landfall_config::parse(&file.contents)?;
-        let source = Self { config: parsed.config, notices: parsed.notices };
+        let digest = Digest::of(&file.contents);
+        let source = Self { config: parsed.config, notices: parsed.notices, digest };
         Ok(if dir.path(INVENTORY).exists() { source.with_kit() } else { source })
     }
 

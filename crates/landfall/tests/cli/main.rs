@@ -1,9 +1,12 @@
 //! The real binary, from outside.
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
 
 mod bad_input;
+mod canaries;
 mod context;
+mod crashes;
 mod disk;
 mod edits;
 mod help;

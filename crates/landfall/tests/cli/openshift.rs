@@ -1,6 +1,10 @@
 //! Distribution `openshift`, with the stand-in for the release's own installer that the tests of the assets use.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use crate::context::{Run, TestContext};
 
@@ -12,15 +16,21 @@ struct Site {
     program: PathBuf,
 }
 
+/// Makes the stand-in for the release's installer in a directory.
+pub(crate) fn installer(directory: &Path) -> PathBuf {
+    let program = directory.join("openshift-install");
+    fs::create_dir_all(KEYS).unwrap();
+    let script = format!("#!/bin/sh\nFAKE_KEYS={KEYS} exec python3 {FIXTURES}/openshift-install \"$@\"\n");
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
 impl Site {
     fn new() -> Self {
         let context = TestContext::empty();
         context.write("install-config.yaml", fs::read(format!("{FIXTURES}/install-config.yaml")).unwrap());
-        let program = context.home().join("openshift-install");
-        fs::create_dir_all(KEYS).unwrap();
-        let script = format!("#!/bin/sh\nFAKE_KEYS={KEYS} exec python3 {FIXTURES}/openshift-install \"$@\"\n");
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let program = installer(&context.home());
         Self { context, program }
     }
 

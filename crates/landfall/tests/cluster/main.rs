@@ -5,6 +5,8 @@
 //! |---|---|
 //! | [`whole`] | from an install-config to nodes and back to nothing |
 //! | [`kills`] | `kill -9` at every call and every record, of creation and of removal |
+//! | [`deaths`] | `kill -9` several times over, on every platform |
+//! | [`frozen`] | what was handed out to machines stays what it was |
 //! | [`interrupts`] | Ctrl-C |
 //! | [`failures`] | what cannot work, and what is left of it |
 //! | [`neighbours`] | several clusters in one engine, and lost install directories |
@@ -21,6 +23,7 @@
 //! | [`book`] | what the book shows |
 //! | [`survey`] | from the questions to the configs |
 
+#![allow(clippy::disallowed_methods, reason = "tests write what need not survive")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that panics or prints says where and why")]
 
 mod book;
@@ -28,10 +31,12 @@ mod company;
 #[path = "../cli/context.rs"]
 #[allow(dead_code, reason = "shared with the tests of the commands, which need more of it")]
 mod context;
+mod deaths;
 mod demo;
 mod engine;
 mod events;
 mod failures;
+mod frozen;
 mod gathering;
 mod install;
 mod interrupts;

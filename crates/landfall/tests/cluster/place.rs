@@ -27,6 +27,11 @@ impl Place {
         format!("{}:8443", self.network.address(0, 2))
     }
 
+    /// Where an installer can serve machines.
+    pub(crate) fn installer(&self) -> String {
+        format!("{}:8448", self.network.address(0, 3))
+    }
+
     pub(crate) fn authority(&self) -> PathBuf {
         self.directory.path().join("ca")
     }

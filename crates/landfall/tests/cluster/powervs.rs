@@ -28,14 +28,14 @@ struct Flags {
     options: powervs::Options,
 }
 
-struct Scene {
+pub(crate) struct Scene {
     account: Running<powervs::Cloud>,
     /// Keeps the network of the machines.
     _place: Place,
 }
 
 impl Scene {
-    fn new(flags: &[&str]) -> Self {
+    pub(crate) fn new(flags: &[&str]) -> Self {
         let place = Place::new();
         let network = place.cidr();
         let own = ["powervs", "--time-scale", "200", "--guest-network", &network];
@@ -48,12 +48,12 @@ impl Scene {
         self.account.ready()[name].as_str().unwrap().to_owned()
     }
 
-    fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         self.account.world().view(|account, _| account.snapshot())
     }
 
     /// What an installation adds to, as the account itself has it.
-    fn holds(&self) -> Vec<String> {
+    pub(crate) fn holds(&self) -> Vec<String> {
         let state = self.state();
         let mut lines = Vec::new();
         for kind in [
@@ -78,7 +78,7 @@ impl Scene {
     }
 
     /// An installation of a cluster with a name.
-    fn install(&self, name: &str, masters: u32, workers: u32) -> Install {
+    pub(crate) fn install(&self, name: &str, masters: u32, workers: u32) -> Install {
         let config = json!({
             "apiVersion": "v1",
             "metadata": {"name": name},

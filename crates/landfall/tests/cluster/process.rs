@@ -47,6 +47,11 @@ impl Process {
         })
     }
 
+    /// Whether the program has come to its end by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// What `kill -9` does.
     pub(crate) fn kill(mut self) -> Run {
         self.child.kill().unwrap();

@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// Files whose purpose is to hold secrets, or that machines get them from.
-const MEANT_FOR_SECRETS: [&str; 8] = [
+const MEANT_FOR_SECRETS: [&str; 9] = [
+    ".landfall/frozen/",
     ".landfall/secrets/",
     "auth/",
     "bootstrap.ign",
@@ -168,6 +169,7 @@ fn secrets_are_in_their_files_only_and_those_are_private() {
         "bootstrap.ign",
         "master.ign",
         "manifests/20-credentials.yaml",
+        ".landfall/frozen/auth/kubeconfig",
         ".landfall/secrets/admin.key",
     ] {
         assert!(holders.contains(file), "{file} holds a secret, and it was not found there; found in {holders:?}");

@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use clap::Args;
-use landfall_dns::is_dns;
+use landfall_asset_host::Reader;
+use landfall_config::InstallConfig;
 use landfall_engine::{Journal, Options, Plan, RetryPolicy, Snapshot, State, apply, retire};
 use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
-use landfall_workdir::WorkDir;
+use landfall_workdir::{Locked, WorkDir};
 use serde::Serialize;
 
 use super::{Derive, summary};
 use crate::{
     cluster::{
-        Binder, Boot, ClusterError, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress, Site, Wait, api as waiting_api,
-        preflight, require_credentials, site,
+        ASSET_HOST, Ahead, Binder, Boot, ClusterError, HostRequest, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress,
+        Site, Wait, api as waiting_api, check_certificates, preflight, require_credentials, site,
     },
     commands::nodes::Nodes,
     context::Context,
     error::Error,
     gather::{Hosts, gather},
     interrupt::Interrupt,
-    stages::{Derived, Source, Target},
+    stages::{Derived, Source, Target, freeze, has_begun},
 };
 
 /// Flags of `create cluster`.
@@ -36,6 +37,10 @@ pub(crate) struct Cluster {
     /// Address and port to serve what machines boot with, on platforms that need it [default: as the install-config says]
     #[arg(long, value_name = "HOST:PORT")]
     asset_listen: Option<String>,
+
+    /// Serve the bootstrap config to the first machine that fetches it: for networks that translate the addresses of machines
+    #[arg(long)]
+    asset_translated: bool,
 }
 
 /// The last line for programs.
@@ -60,21 +65,41 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     require_credentials(source.config.platform.name(), &context.environment)?;
     let interrupt = context.interruptible()?;
     let locked = dir.lock(&context.holder())?;
-    refuse_destroyed(locked.dir())?;
     let derived = super::derive_to(Target::IgnitionConfigs, &args.derive, &source, &locked, context, interrupt)?;
     summary::tell_files(context.printer, &derived);
     let infra_id = derived.identity.as_ref().map(|identity| identity.infra_id.clone());
     let infra_id = infra_id.ok_or_else(|| anyhow::anyhow!("the cluster has no infra id"))?;
-    let (config, root) = (&source.config, locked.dir().root());
+    let (config, dir) = (&source.config, locked.dir());
     let runtime = tokio::runtime::Runtime::new()?;
-    let (listen, environment) = (args.asset_listen.as_deref(), &context.environment);
-    let boot = Boot::prepare(config, &infra_id, root, ignition(&derived), listen, environment);
+    // Machines that are up fetch nothing any more.
+    let frozen = derived.frozen.as_ref().filter(|_| !was_ready(config, dir));
+    let told = frozen.map(|frozen| &frozen.told);
+    let request = HostRequest { listen: args.asset_listen.as_deref(), told };
+    let boot = Boot::prepare(config, &infra_id, dir.root(), ignition(&derived), &request, &context.environment);
     let boot = runtime.block_on(boot)?;
-    let site = site(config.platform.name(), root, &context.environment, &infra_id, &boot, Some(config))?;
-    let dir = locked.dir();
-    let installation =
-        Installation { source: &source, site: &site, boot: &boot, infra_id: &infra_id, dir, context, progress };
+    let site = site(config.platform.name(), dir.root(), &context.environment, &infra_id, &boot, Some(config))?;
+    boot.admit(if args.asset_translated {
+        Reader::First
+    } else {
+        Reader::Machine { machines: Arc::clone(&site.machines), name: bootstrap_name(&infra_id, &site) }
+    });
+    let installation = Installation {
+        source: &source,
+        derived: &derived,
+        site: &site,
+        boot: &boot,
+        infra_id: &infra_id,
+        locked: &locked,
+        context,
+        progress,
+    };
     runtime.block_on(installation.install(args, interrupt))
+}
+
+/// Returns the name of the bootstrap machine.
+fn bootstrap_name(infra_id: &InfraId, site: &Site) -> String {
+    let step = site.bootstrap.as_str();
+    format!("{infra_id}-{}", step.strip_prefix("vm/").unwrap_or(step))
 }
 
 /// What machines are started with, as it is on disk.
@@ -82,50 +107,34 @@ fn ignition(derived: &Derived) -> FileSet {
     derived.plans.last().map(landfall_workdir::Plan::effective).unwrap_or_default()
 }
 
-/// A directory whose cluster was destroyed stays as it is: its infra id, keys and journal belong to that cluster.
-fn refuse_destroyed(dir: &WorkDir) -> anyhow::Result<()> {
-    let path = dir.path(JOURNAL);
-    if !path.exists() {
-        return Ok(());
-    }
-    let snapshot = Journal::read(&path)?;
-    if is_destroyed(&snapshot) {
-        return Err(Error::Destroyed { path: dir.root().to_owned(), infra_id: snapshot.infra_id }.into());
-    }
-    Ok(())
-}
-
-/// Whether something was made on the platform and all of it is gone. Records alone come and go with 'landfall dns'.
-pub(crate) fn is_destroyed(snapshot: &Snapshot) -> bool {
-    has_begun(snapshot) && snapshot.remaining().next().is_none()
-}
-
-/// Whether anything of the platform was to be made.
-fn has_begun(snapshot: &Snapshot) -> bool {
-    snapshot.entries.iter().any(|entry| !is_dns(&entry.spec.kind))
-}
-
 /// One installation on its way.
 struct Installation<'a> {
     source: &'a Source,
+    derived: &'a Derived,
     site: &'a Site,
     boot: &'a Boot,
     infra_id: &'a InfraId,
-    dir: &'a WorkDir,
+    locked: &'a Locked,
     context: &'a Context,
     progress: &'a Arc<Progress>,
 }
 
 impl Installation<'_> {
+    fn dir(&self) -> &WorkDir {
+        self.locked.dir()
+    }
+
     async fn install(&self, args: &Cluster, interrupt: &Interrupt) -> anyhow::Result<()> {
         let config = &self.source.config;
-        let journal = Journal::open(&self.dir.path(JOURNAL), self.infra_id)?;
+        let journal = Journal::open(&self.dir().path(JOURNAL), self.infra_id)?;
         let before = journal.snapshot().await.map_err(Error::Journal)?;
+        let (ahead, is_begun) = (ahead(config, &before, self.site), self.derived.frozen.is_some());
+        check_certificates(self.dir(), config, ahead, is_begun, self.context.now)?;
         let facts = tokio::select! {
             facts = preflight(self.site, config, on_problems(args, &before), self.progress) => facts?,
             () = interrupt.token().cancelled_owned() => return Err(Error::Interrupted.into()),
         };
-        let api = Arc::new(waiting_api(self.dir, config)?);
+        let api = Arc::new(waiting_api(self.dir(), config)?);
         let bind = Binder { platform: self.site.bind.clone(), api: Some(api) };
         let options = Options {
             retry: RetryPolicy::default(),
@@ -137,6 +146,7 @@ impl Installation<'_> {
         let plans = Plans::new(config, self.infra_id, &facts, self.site.public_dns(config).as_ref())?;
         let is_pivoted = is_pivoted(&before, self.site);
         self.boot.publish(!is_pivoted).await?;
+        self.freeze(interrupt)?;
         if !is_pivoted {
             self.tell_records()?;
             let applied = apply(&plans.bootstrap, &bind, &journal, &options).await.map_err(ClusterError::from);
@@ -161,17 +171,30 @@ impl Installation<'_> {
         self.boot.withdraw().await?;
 
         // By now it is known where the API is, if it was not before.
-        let nodes = waiting_api(self.dir, config)?.nodes().await?;
+        let nodes = waiting_api(self.dir(), config)?.nodes().await?;
         self.tell(&nodes)
+    }
+
+    /// Writes down what machines are given, before the first of them is made. Nothing of it changes from now on.
+    fn freeze(&self, interrupt: &Interrupt) -> anyhow::Result<()> {
+        let Derived { identity: Some(identity), frozen: None, .. } = self.derived else { return Ok(()) };
+        let derived = self.derived;
+        let mut frozen = freeze(identity, self.source, derived.credentials, &derived.plans, self.context.now);
+        frozen.told = self.boot.told().clone();
+        if let Some(file) = self.dir().read(ASSET_HOST)? {
+            frozen.add_file(ASSET_HOST, file);
+        }
+        let _held = interrupt.hold();
+        Ok(frozen.commit(self.locked)?)
     }
 
     /// Steps that are to be done anew, because their machine was taken away (a spot instance, for example) before the cluster
     /// was ready, and those that lead addresses to it. Afterwards machines are the machine controller's matter.
     async fn lost(&self, plan: &Plan, snapshot: &Snapshot) -> anyhow::Result<Vec<StepId>> {
-        let is_done = |id: &StepId| snapshot.entry(id).is_some_and(|entry| entry.state == State::Done);
-        if is_done(&Wait::all_nodes(&self.source.config).step()) {
+        if is_ready(&self.source.config, snapshot) {
             return Ok(Vec::new());
         }
+        let is_done = |id: &StepId| is_done(snapshot, id);
         let there = self.site.machines.list().await?;
         if !there.silent.is_empty() {
             // A machine may be on one of these, and is not lost then.
@@ -209,14 +232,14 @@ impl Installation<'_> {
     /// Collects what there is to know while it can be had. What stands in the way of that is not what the user came for.
     async fn gather(&self) {
         self.progress.say("the control plane does not come up; collecting what there is to know");
-        match gather(self.dir, self.infra_id, Ok(self.site), &Hosts::default(), self.context).await {
+        match gather(self.dir(), self.infra_id, Ok(self.site), &Hosts::default(), self.context).await {
             Ok(bundle) => self.progress.say(&format!("it is in {}", bundle.display())),
             Err(error) => self.progress.warn(&format!("it could not be collected: {error:#}")),
         }
     }
 
     fn tell(&self, nodes: &[landfall_cluster::Node]) -> anyhow::Result<()> {
-        let kubeconfig = self.dir.path(KUBECONFIG).display().to_string();
+        let kubeconfig = self.dir().path(KUBECONFIG).display().to_string();
         self.context.printer.text(&Nodes(nodes))?;
         self.context.printer.info(format_args!("the cluster is ready; to use it: export KUBECONFIG={kubeconfig}"));
         self.progress.result(&Ready { outcome: "ready", infra_id: self.infra_id, kubeconfig, nodes: Nodes(nodes) });
@@ -236,4 +259,26 @@ fn on_problems(args: &Cluster, before: &Snapshot) -> OnProblems {
 fn is_pivoted(snapshot: &Snapshot, site: &Site) -> bool {
     let state = snapshot.entry(&site.bootstrap).map(|entry| entry.state);
     matches!(state, Some(State::Removing | State::RemoveFailed | State::Removed))
+}
+
+/// Whether all nodes were ready once.
+fn is_ready(config: &InstallConfig, snapshot: &Snapshot) -> bool {
+    is_done(snapshot, &Wait::all_nodes(config).step())
+}
+
+/// The same as the journal of a directory says.
+fn was_ready(config: &InstallConfig, dir: &WorkDir) -> bool {
+    Journal::read(&dir.path(JOURNAL)).is_ok_and(|snapshot| is_ready(config, &snapshot))
+}
+
+fn is_done(snapshot: &Snapshot, step: &StepId) -> bool {
+    snapshot.entry(step).is_some_and(|entry| entry.state == State::Done)
+}
+
+fn ahead(config: &InstallConfig, snapshot: &Snapshot, site: &Site) -> Ahead {
+    match (is_ready(config, snapshot), is_pivoted(snapshot, site)) {
+        (true, _) => Ahead::Nothing,
+        (false, true) => Ahead::Nodes,
+        (false, false) => Ahead::Everything,
+    }
 }

@@ -51,6 +51,7 @@ pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
 }
 
 /// BIND, with the zones of the kit and nothing else.
+#[expect(clippy::disallowed_methods, reason = "a configuration, which ends with the demonstration")]
 pub(super) async fn start_named(kit: &Path, home: &Path, listen: SocketAddr) -> anyhow::Result<Child> {
     let home = home.join("named");
     std::fs::create_dir_all(&home)?;

@@ -52,6 +52,7 @@ impl Asker {
 }
 
 /// Writes the example for an account. Returns the address of the API.
+#[expect(clippy::disallowed_methods, reason = "an example, which ends with the demonstration")]
 pub(super) async fn prepare(account: &Running<Metal>, example: &Path) -> anyhow::Result<std::net::IpAddr> {
     let asker = Asker::new(account)?;
     let (api, ingress) = (asker.reserve().await?, asker.reserve().await?);

@@ -37,6 +37,7 @@ pub(crate) fn write_credentials(running: &Running<NovaLink>, path: &Path) -> any
 }
 
 /// Writes the example for the machines in a network on the simulated servers.
+#[expect(clippy::disallowed_methods, reason = "an example, which the next start writes again")]
 pub(crate) fn write_install_config(running: &Running<NovaLink>, network: Ipv4Net, path: &Path) -> anyhow::Result<()> {
     let mut text = moved_text(EXAMPLE, network);
     for (name, url) in servers(running) {

@@ -51,6 +51,7 @@ fn endpoints(account: &Running<Cloud>) -> anyhow::Result<ServiceEndpoints> {
 }
 
 /// Writes the example.
+#[expect(clippy::disallowed_methods, reason = "an example, which ends with the demonstration")]
 pub(super) fn prepare(example: &Path) -> anyhow::Result<()> {
     std::fs::write(example, EXAMPLE).context("cannot write the example")
 }

@@ -2,17 +2,16 @@
 
 use std::{
     ffi::OsString,
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
 use clap::Parser as _;
-use ipnet::Ipv4Net;
 use landfall_platform::Environment;
 use landfall_platform_ovirt as ovirt;
 use landfall_simulator::{
     core::Running,
+    guests::{self, Kind, NetworkClaim},
     ovirt::{Engine, Options},
     packet::{Metal, Options as PacketOptions},
     powervm::{NovaLink, Options as PowervmOptions},
@@ -26,12 +25,8 @@ use super::{
     packet::{self, Asker},
     powervm, powervs,
 };
-use crate::commands::sim::{moved_address, programs, write_credentials, write_install_config};
+use crate::commands::sim::{claim, moved_address, programs, write_credentials, write_install_config};
 
-/// The second number of the example's network.
-const EXAMPLE_NETWORK: u8 = 66;
-/// Whoever listens here, on the first address of a loopback network, uses the network.
-const CLAIM_PORT: u16 = 22622;
 /// The last number of the API's address in the example.
 const API_VIP: u8 = 5;
 /// The install-config that fits, and what leads to the platform.
@@ -39,8 +34,6 @@ const EXAMPLE: &str = "example.yaml";
 const CREDENTIALS: &str = "credentials.yaml";
 /// Where servers put the tokens of local users.
 const TOKENS: &str = "tokens";
-/// Ports of a cluster's virtual addresses.
-const PORTS: [u16; 2] = [6443, 22623];
 
 /// A simulated engine with its credentials and an install-config that fits.
 pub(super) struct DemoSite {
@@ -48,7 +41,7 @@ pub(super) struct DemoSite {
     home: TempDir,
     /// The address of the API, if it is known from the beginning.
     api: Option<IpAddr>,
-    _claim: Option<Claim>,
+    _claim: Option<NetworkClaim>,
 }
 
 /// What is simulated.
@@ -122,52 +115,48 @@ impl DemoSite {
             flags.push(format!("--guest-reservations={}", reservations.display()));
             flags.push(format!("--guest-resolver={resolver}"));
         }
-        let claim = match hosts {
-            Hosts::Light => {
-                let claim = Claim::make().context("no loopback network is free for the machines of the cluster")?;
-                flags.push(format!("--guest-network={}", claim.network));
-                Some(claim)
-            }
-            Hosts::Real => {
-                flags.push("--hosts=real".to_owned());
-                None
-            }
-        };
+        if hosts == Hosts::Real {
+            flags.push("--hosts=real".to_owned());
+        }
         let (example, credentials) = (home.path().join(EXAMPLE), home.path().join(CREDENTIALS));
-        let (platform, api) = match stage {
+        let (platform, api, claim) = match stage {
             Stage::Ovirt => {
                 let Flags { mut options } = Flags::try_parse_from(flags)?;
                 options.guests.programs = programs();
+                let claim = claim(&mut options.guests, None)?;
                 let engine = landfall_simulator::ovirt::start(&options).await?;
-                let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
+                let network = network(&options.guests);
                 write_install_config(&options.guests, &engine.ready(), &example)?;
                 write_credentials(&engine, &credentials)?;
-                (Platform::Ovirt(engine), Some(moved_address(network, API_VIP).into()))
+                (Platform::Ovirt(engine), Some(moved_address(network, API_VIP).into()), claim)
             }
             Stage::Packet => {
                 let PacketFlags { mut options } = PacketFlags::try_parse_from(flags)?;
                 options.guests.programs = programs();
+                let claim = claim(&mut options.guests, None)?;
                 let account = landfall_simulator::packet::start(&options).await?;
                 packet::write_credentials(&account, &credentials)?;
                 let api = packet::prepare(&account, &example).await?;
-                (Platform::Packet(account), Some(api))
+                (Platform::Packet(account), Some(api), claim)
             }
             Stage::Powervm => {
                 let PowervmFlags { mut options } = PowervmFlags::try_parse_from(flags)?;
                 options.guests.programs = programs();
+                let claim = claim(&mut options.guests, None)?;
                 options.token_dir = Some(home.path().join(TOKENS));
                 let servers = landfall_simulator::powervm::start(&options).await?;
-                let network = claim.as_ref().map_or(options.guests.real.network, |claim| claim.network);
+                let network = network(&options.guests);
                 powervm::write_credentials(&servers, &credentials)?;
                 powervm::write_install_config(&servers, network, &example)?;
-                (Platform::Powervm(servers), Some(moved_address(network, API_VIP).into()))
+                (Platform::Powervm(servers), Some(moved_address(network, API_VIP).into()), claim)
             }
             Stage::Powervs => {
-                let PowervsFlags { options } = PowervsFlags::try_parse_from(flags)?;
+                let PowervsFlags { mut options } = PowervsFlags::try_parse_from(flags)?;
+                let claim = claim(&mut options.guests, None)?;
                 let account = landfall_simulator::powervs::start(&options).await?;
                 powervs::write_credentials(&account, &credentials)?;
                 powervs::prepare(&example)?;
-                (Platform::Powervs(account), None)
+                (Platform::Powervs(account), None, claim)
             }
         };
         Ok(Self { platform, home, api, _claim: claim })
@@ -271,20 +260,10 @@ fn install_directory(home: &TempDir) -> PathBuf {
     home.path().join("demo")
 }
 
-/// A network in 127.0.0.0/8 that nobody uses: the example's own, if it is free.
-struct Claim {
-    network: Ipv4Net,
-    /// Tells others that it is taken, from the beginning.
-    _listener: TcpListener,
-}
-
-impl Claim {
-    fn make() -> Option<Self> {
-        (EXAMPLE_NETWORK..=u8::MAX).find_map(|second| {
-            let network = Ipv4Net::new(Ipv4Addr::new(127, second, 0, 0), 16).ok()?;
-            let listener = TcpListener::bind((moved_address(network, 1), CLAIM_PORT)).ok()?;
-            let free = PORTS.iter().all(|port| TcpListener::bind((moved_address(network, API_VIP), *port)).is_ok());
-            free.then_some(Self { network, _listener: listener })
-        })
+/// Returns the network of the machines.
+fn network(options: &guests::Options) -> ipnet::Ipv4Net {
+    match options.kind {
+        Kind::Light | Kind::Plain => options.network(),
+        Kind::Real => options.real.network,
     }
 }

@@ -13,9 +13,10 @@ const EXAMPLE: &str = include_str!("../../../../../examples/ovirt/install-config
 const EXAMPLE_NETWORK: (&str, &str) = ("127.66.0.0/16", "127.66.0.");
 
 /// Writes the example for the machines that a simulator with these options makes, and which `ready` describes.
+#[expect(clippy::disallowed_methods, reason = "an example, which the next start writes again")]
 pub(crate) fn write_install_config(options: &Options, ready: &Value, path: &Path) -> anyhow::Result<()> {
     let text = match options.kind {
-        Kind::Light | Kind::Plain => moved_text(EXAMPLE, options.network),
+        Kind::Light | Kind::Plain => moved_text(EXAMPLE, options.network()),
         Kind::Real => moved_text(EXAMPLE, options.real.network) + &downloads(&ready["hosts"])?,
     };
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

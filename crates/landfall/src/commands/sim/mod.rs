@@ -15,6 +15,7 @@ use clap::{Args, Subcommand};
 use landfall_simulator::{
     cloudflare,
     core::{Running, Simulation},
+    guests::{self, NetworkClaim},
     ovirt, packet, powervm, powervs,
 };
 
@@ -116,18 +117,20 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
             Sim::Ovirt(args) => {
                 let mut options = args.options.clone();
                 options.guests.programs = programs();
+                let _claim = claim(&mut options.guests, options.simulator.state.as_deref())?;
                 let running = ovirt::start(&options).await.context("cannot start the simulated oVirt engine")?;
                 if let Some(path) = &args.credentials {
                     write_credentials(&running, path)?;
                 }
                 if let Some(path) = &args.install_config {
-                    write_install_config(&args.options.guests, &running.ready(), path)?;
+                    write_install_config(&options.guests, &running.ready(), path)?;
                 }
                 serve(running).await
             }
             Sim::Packet(args) => {
                 let mut options = args.options.clone();
                 options.guests.programs = programs();
+                let _claim = claim(&mut options.guests, options.simulator.state.as_deref())?;
                 let running = packet::start(&options).await.context("cannot start the simulated Packet")?;
                 if let Some(path) = &args.credentials {
                     super::demo::write_packet_credentials(&running, path)?;
@@ -137,17 +140,20 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
             Sim::Powervm(args) => {
                 let mut options = args.options.clone();
                 options.guests.programs = programs();
+                let _claim = claim(&mut options.guests, options.simulator.state.as_deref())?;
                 let running = powervm::start(&options).await.context("cannot start the simulated PowerVM servers")?;
                 if let Some(path) = &args.credentials {
                     super::demo::write_powervm_credentials(&running, path)?;
                 }
                 if let Some(path) = &args.install_config {
-                    super::demo::write_powervm_install_config(&running, args.options.guests.network, path)?;
+                    super::demo::write_powervm_install_config(&running, options.guests.network(), path)?;
                 }
                 serve(running).await
             }
             Sim::Powervs(args) => {
-                let running = powervs::start(&args.options).await.context("cannot start the simulated IBM Cloud")?;
+                let mut options = args.options.clone();
+                let _claim = claim(&mut options.guests, options.simulator.state.as_deref())?;
+                let running = powervs::start(&options).await.context("cannot start the simulated IBM Cloud")?;
                 if let Some(path) = &args.credentials {
                     super::demo::write_powervs_credentials(&running, path)?;
                 }
@@ -160,6 +166,13 @@ pub(crate) fn run(sim: &Sim) -> anyhow::Result<()> {
             }
         }
     })
+}
+
+/// Claims a loopback network for the guests if they need one.
+pub(crate) fn claim(options: &mut guests::Options, state: Option<&Path>) -> anyhow::Result<Option<NetworkClaim>> {
+    NetworkClaim::choose(options, state.is_some()).context(
+        "cannot claim a loopback network for the guests: stop another simulator, or choose one with --guest-network",
+    )
 }
 
 async fn serve<S: Simulation>(running: Running<S>) -> anyhow::Result<()> {

@@ -141,7 +141,7 @@ impl Phase {
     fn next(self, running: bool, failed: bool) -> &'static str {
         match self {
             Self::Ready => "use it: auth/kubeconfig leads to its API",
-            Self::Destroyed => "for a new cluster, copy install-config.yaml to an empty directory",
+            Self::Destroyed => "'landfall create cluster' begins a new one, with an infra id and keys of its own",
             Self::Removal if running => "wait until 'landfall destroy cluster' is done",
             Self::Removal => "run 'landfall destroy cluster' again",
             _ if running => "wait; 'landfall wait-for install-complete' tells when it is ready",

@@ -124,13 +124,9 @@ pub(crate) fn run(_args: &Status, context: &Context) -> anyhow::Result<()> {
 
 /// Where the installation stands, if one was begun.
 fn installation(dir: &WorkDir, now: Timestamp) -> Result<Option<Installation>, Error> {
-    let journal = dir.path(JOURNAL);
-    if !journal.exists() {
-        return Ok(None);
-    }
     let running = dir.holder();
-    let snapshot = Journal::read(&journal).map_err(Error::Journal)?;
-    Ok(Installation::new(&snapshot, running, now))
+    let snapshot = Journal::read_begun(&dir.path(JOURNAL)).map_err(Error::Journal)?;
+    Ok(snapshot.and_then(|snapshot| Installation::new(&snapshot, running, now)))
 }
 
 /// How far the bootstrap machine is. That it cannot be asked is nothing special: it may not have booted yet.

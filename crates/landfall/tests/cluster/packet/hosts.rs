@@ -10,6 +10,7 @@ use landfall_testkit::{
     Authority, HttpsServer,
     object_store::{BUCKET, KEY_ID, ObjectStore, REGION, SECRET_KEY},
 };
+use landfall_wire::{Client, Limits, Request, Trust};
 use serde_json::{Value, json};
 
 use super::{Install, RUNTIME, Scene};
@@ -100,7 +101,7 @@ fn a_web_server_is_checked_before_machines_are_made() {
     let refused = |told: &str| {
         let run = install.run(&["create", "cluster"]);
         assert!(run.code != 0 && run.stderr.contains(told), "{told} is not in: {}", run.stderr);
-        assert!(run.stderr.contains("must be served below"), "{}", run.stderr);
+        assert!(run.stderr.contains("must serve its file in"), "{}", run.stderr);
         assert_eq!(trusting.scene.left(), Vec::<String>::new());
     };
     refused("status 404");
@@ -119,6 +120,44 @@ fn a_web_server_is_checked_before_machines_are_made() {
     *root.lock().unwrap() = Some(ours);
     let run = install.ok(&["create", "cluster"]);
     assert!(run.stderr.contains("holds secrets: take it away"), "{}", run.stderr);
+    install.ok(&["destroy", "cluster"]);
+}
+
+/// Who listens on the wire sees the URL of the iPXE script. It must not open what is private, and what is private is only for the machine
+/// that it is for.
+#[test]
+fn who_listens_on_the_wire_gets_no_secret() {
+    let scene = Scene::new(&["--guest-fault", "bootstrap never-boots"]);
+    let install = scene.install(&json!({}), 1, 0);
+    let installation = install.start(&["create", "cluster"]);
+    let bootstrap = || {
+        let state = scene.state();
+        let devices = state["devices"].as_array().cloned().unwrap_or_default();
+        devices.into_iter().find(|device| device["hostname"].to_string().contains("bootstrap"))
+    };
+    scene.eventually("the bootstrap machine is made", || bootstrap().is_some());
+    let device = bootstrap().unwrap();
+    let seen = device["ipxe_script_url"].as_str().unwrap().to_owned();
+    let pointer: Value = serde_json::from_str(device["userdata"].as_str().unwrap()).unwrap();
+    let secret = pointer["ignition"]["config"]["replace"]["source"].as_str().unwrap().to_owned();
+    let identity: Value = serde_json::from_str(&install.context.read(".landfall/asset-host.json")).unwrap();
+    let trust = Trust::Only(identity["authority"].as_str().unwrap().to_owned());
+    let fetch = |url: &str| {
+        let client = Client::new(&trust, Limits::default()).unwrap();
+        let reply = RUNTIME.block_on(client.send(Request::get(url.parse().unwrap()))).unwrap();
+        (reply.status(), String::from_utf8_lossy(reply.contents()).into_owned())
+    };
+    let (status, script) = fetch(&seen);
+    assert!(status == 200 && script.starts_with("#!ipxe"), "{script}");
+    for scheme in ["http", "https"] {
+        let guess = seen.replace("boot.ipxe", "bootstrap.ign").replace("http:", &format!("{scheme}:"));
+        assert_eq!(fetch(&guess).0, 404, "{guess}");
+    }
+    // Not even with the URL from the user data: the platform has not assigned this address to the machine.
+    let (status, answer) = fetch(&secret);
+    assert!(status == 503 && answer.is_empty(), "{status}: {answer}");
+    assert_eq!(fetch(&secret.replace("https:", "http:")).0, 404);
+    installation.kill();
     install.ok(&["destroy", "cluster"]);
 }
 

@@ -41,7 +41,7 @@ use crate::{
     process::Process,
 };
 
-const ZONE: &str = "example.com";
+pub(crate) const ZONE: &str = "example.com";
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -55,15 +55,15 @@ struct Flags {
 }
 
 /// An account, and names.
-struct Scene {
+pub(crate) struct Scene {
     account: Running<packet::Metal>,
-    server: Named,
+    pub(crate) server: Named,
     resolver: Named,
-    place: Place,
+    pub(crate) place: Place,
 }
 
 impl Scene {
-    fn new(flags: &[&str]) -> Self {
+    pub(crate) fn new(flags: &[&str]) -> Self {
         Self::with_records(flags, |_| String::new())
     }
 
@@ -88,12 +88,12 @@ impl Scene {
         self.account.ready()[name].as_str().unwrap().to_owned()
     }
 
-    fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         self.account.world().view(|account, _| account.snapshot())
     }
 
     /// What is left of a cluster: devices that are not on their way out, addresses, networks.
-    fn left(&self) -> Vec<String> {
+    pub(crate) fn left(&self) -> Vec<String> {
         let state = self.state();
         let all = |name: &str| state[name].as_array().cloned().unwrap_or_default();
         let devices = all("devices").into_iter().filter(|device| device["state"] != "deprovisioning");
@@ -144,7 +144,7 @@ impl Scene {
     }
 
     /// An installation with fields of the platform's section.
-    fn install(&self, section: &Value, masters: u32, workers: u32) -> Install {
+    pub(crate) fn install(&self, section: &Value, masters: u32, workers: u32) -> Install {
         self.install_with(section, masters, workers, |_| ())
     }
 

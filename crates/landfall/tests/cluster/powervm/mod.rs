@@ -40,19 +40,19 @@ struct Flags {
     options: powervm::Options,
 }
 
-struct Scene {
+pub(crate) struct Scene {
     servers: Running<powervm::NovaLink>,
     place: Place,
 }
 
 /// What a cluster is called, and how large it is.
 #[derive(Clone, Copy)]
-struct Wish<'a> {
-    name: &'a str,
+pub(crate) struct Wish<'a> {
+    pub(crate) name: &'a str,
     /// Which of the pairs of virtual addresses.
-    number: u8,
-    masters: u32,
-    workers: u32,
+    pub(crate) number: u8,
+    pub(crate) masters: u32,
+    pub(crate) workers: u32,
 }
 
 impl Default for Wish<'_> {
@@ -62,7 +62,7 @@ impl Default for Wish<'_> {
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Place::new();
         let network = place.cidr();
         let flags =
@@ -80,7 +80,7 @@ impl Scene {
     }
 
     /// Everything that an installation adds to, as the servers themselves have it: kinds and names.
-    fn holds(&self) -> BTreeSet<String> {
+    pub(crate) fn holds(&self) -> BTreeSet<String> {
         let state = self.servers.world().view(|servers, _| servers.snapshot());
         let mut found = BTreeSet::new();
         for host in state["hosts"].as_array().unwrap() {
@@ -108,15 +108,20 @@ impl Scene {
 
     /// The servers that partitions whose names begin so are on.
     fn places(&self, beginning: &str) -> Vec<String> {
+        self.partitions().into_iter().filter(|(name, _)| name.starts_with(beginning)).map(|(_, host)| host).collect()
+    }
+
+    /// All partitions by name, each with its server.
+    pub(crate) fn partitions(&self) -> Vec<(String, String)> {
         let state = self.servers.world().view(|servers, _| servers.snapshot());
         let mut found = Vec::new();
         for host in state["hosts"].as_array().unwrap() {
             for object in host["objects"].as_object().unwrap().values() {
                 let mut own = BTreeSet::new();
                 names(&object["element"], &["PartitionName"], &mut own);
-                let is_partition = object["element"]["n"] == "LogicalPartition";
-                if is_partition && own.iter().any(|name| name.starts_with(&format!("PartitionName {beginning}"))) {
-                    found.push(host["name"].as_str().unwrap().to_owned());
+                if object["element"]["n"] == "LogicalPartition" {
+                    let names = own.iter().filter_map(|name| name.strip_prefix("PartitionName "));
+                    found.extend(names.map(|name| (name.to_owned(), host["name"].as_str().unwrap().to_owned())));
                 }
             }
         }
@@ -136,7 +141,7 @@ impl Scene {
         self.servers.with_faults(landfall_simulator::core::faults::FaultPlan::clear);
     }
 
-    fn install(&self, wish: Wish<'_>) -> Install {
+    pub(crate) fn install(&self, wish: Wish<'_>) -> Install {
         self.install_with(wish, |_| ())
     }
 
