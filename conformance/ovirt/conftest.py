@@ -11,6 +11,8 @@ from ovirtsdk4 import types
 
 from simulator import started, wait_for
 
+pytest_plugins = ["judged"]
+
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -95,8 +97,9 @@ class World:
     def disk_service(self, disk):
         return self.system.disks_service().disk_service(disk.id)
 
-    def wait_vm(self, vm, status, timeout=60):
-        return wait_for(f"VM {vm.name} {status}", self.vm_service(vm).get, lambda vm: vm.status == status, timeout)
+    def wait_vm(self, vm, status):
+        look = self.vm_service(vm).get
+        return wait_for(f"VM {vm.name} {status}", look, lambda vm: vm.status == status, progress=lambda vm: vm.status)
 
     def wait_disk(self, disk, status=types.DiskStatus.OK):
         return wait_for(f"disk {disk.id} {status}", self.disk_service(disk).get, lambda disk: disk.status == status)

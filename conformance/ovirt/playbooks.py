@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 PLAYS = Path(__file__).parent / "plays"
-TIMEOUT = 300
+TIMEOUT = 600
 
 
 class Run:

@@ -9,15 +9,17 @@ import packet
 import pytest
 from simulator import started
 
+pytest_plugins = ["judged"]
+
 HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def simulators(tmp_path_factory):
-    def start(name, *options):
+    def start(name, *options, **settings):
         # A clock that is fast enough for clients that look every other second.
         speed = () if "--time-scale" in options else ("--time-scale", "200")
-        simulator = start_one(name, *speed, *options)
+        simulator = start_one(name, *speed, *options, **settings)
         simulator.environment = {
             **os.environ,
             "PACKET_SIMULATOR": urlsplit(simulator.url).netloc,

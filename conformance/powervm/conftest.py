@@ -12,6 +12,8 @@ from pypowervm.wrappers import managed_system as pvm_ms
 
 from simulator import started
 
+pytest_plugins = ["judged"]
+
 # Simulated seconds per real second: a read of events that finds nothing takes a fifth of a second.
 TIME_SCALE = "50"
 

@@ -17,6 +17,8 @@ from ibm_vpc import VpcV1
 from power import Power
 from simulator import started, wait_for
 
+pytest_plugins = ["judged"]
+
 # Tokens live in simulated time; these clients renew theirs in real time.
 LONG = "10000h"
 
@@ -26,12 +28,12 @@ def simulators(tmp_path_factory):
     """Starts simulators. All have one authority, since the clients find theirs in the environment."""
     authority = tmp_path_factory.mktemp("authority")
 
-    def start(name, *options):
+    def start(name, *options, **settings):
         defaults = []
         for flag, value in (("--time-scale", "200"), ("--token-lifetime", LONG), ("--ca-dir", str(authority))):
             if flag not in options:
                 defaults += [flag, value]
-        return start_one(name, *defaults, *options)
+        return start_one(name, *defaults, *options, **settings)
 
     with started(tmp_path_factory.mktemp) as start_one:
         yield start

@@ -2,7 +2,8 @@
 
 import requests
 
-TIMEOUT = 30
+# Only a failure waits so long.
+TIMEOUT = 120
 
 
 class Power:

@@ -5,6 +5,8 @@ import pytest
 from lab import Lab
 from simulator import Simulator
 
+pytest_plugins = ["judged"]
+
 # Whole files go to one worker each, and the longest stories are begun first: begun last, one of them would be waited for alone.
 LONGEST = ["test_walk.py", "test_fields.py", "test_image.py", "test_demo.py", "test_checks.py", "test_static.py", "test_options.py"]
 

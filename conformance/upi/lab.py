@@ -13,7 +13,7 @@ from playbooks import Run
 from simulator import wait_for
 
 LANDFALL = os.environ["LANDFALL_BIN"]
-TIMEOUT = 300
+TIMEOUT = 600
 DUAL = """networking:
   machineNetwork: [{cidr: 192.168.10.0/24}, {cidr: '2001:db8::/64'}]
   serviceNetwork: [172.30.0.0/16, 'fd02::/112']
@@ -22,7 +22,7 @@ DUAL = """networking:
 
 
 def claim():
-    """A loopback network that nobody uses: whoever listens on this port of its first address has it."""
+    """Claims a loopback network that is free: the process that listens on this port of its first address has it."""
     for second in range(100, 255):
         holder = socket.socket()
         try:
@@ -32,14 +32,6 @@ def claim():
         except OSError:
             holder.close()
     raise RuntimeError("no loopback network is free")
-
-
-def free_port():
-    """A port that is free for both TCP and UDP at the moment."""
-    with socket.socket() as stream, socket.socket(type=socket.SOCK_DGRAM) as datagram:
-        stream.bind(("127.0.0.1", 0))
-        datagram.bind(stream.getsockname())
-        return stream.getsockname()[1]
 
 
 class Lab:
@@ -55,7 +47,7 @@ class Lab:
         self.kit = self.install / "upi"
         self.credentials = directory / "ovirt-config.yaml"
         # BIND listens on addresses that an interface has, and of the loopback network that is one.
-        self.resolver = f"127.0.0.1:{free_port()}"
+        self.resolver = f"127.0.0.1:{self.port(0)}"
         self.processes = []
         self.python, self.server = sys.executable, str(Path(__file__).parent / "servers.py")
         # Without, a DHCP server that knows nobody.
@@ -86,6 +78,10 @@ platform:
 """
         )
 
+    def port(self, number):
+        """A port of 127.0.0.1 that is this lab's own, as its network is; the kernel gives out none that is so low."""
+        return 20_000 + 256 * number + self.second
+
     def make_dual(self):
         """Gives the cluster addresses of both families, of networks for documentation. No guest can have those: they are for
         servers in networks of their own."""
@@ -109,7 +105,7 @@ platform:
     def close(self):
         for process in self.processes:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
         self._claim.close()
 
     def environment(self):

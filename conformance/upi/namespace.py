@@ -8,7 +8,7 @@ import subprocess
 CLONE_NEWNET = 0x40000000
 
 
-def run(script, environment, timeout=240):
+def run(script, environment, timeout=600):
     """Runs a shell script as the first process of its own network, mounts and processes: everything that it starts dies with it."""
     command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", script]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)

@@ -59,7 +59,7 @@ class Page:
             try:
                 if serve:
                     serve(process, log)
-                code = process.wait(300)
+                code = process.wait(600)
             finally:
                 process.kill()
         assert code == 0, f"block {number} ended with {code}:\n{block}\n{log.read_text()[-6000:]}"

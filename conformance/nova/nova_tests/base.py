@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import unittest
 from unittest import mock
 
 from nova import conf
@@ -22,7 +23,8 @@ from oslo_utils import importutils
 from oslo_utils.fixture import uuidsentinel as uuids
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
-from simulator import Simulator, wait_for  # noqa: E402
+import tier  # noqa: E402
+from simulator import Simulator, forget_ended, show_simulators, wait_for  # noqa: E402
 
 from nova_tests import cells  # noqa: E402
 from nova_tests import server  # noqa: E402
@@ -46,6 +48,11 @@ RETRIES = 240
 USER_DATA = "#!/bin/sh\necho hello\n"
 
 
+def gate_in(release):
+    """Marks tests that the gate runs in one release of Nova only. The tier `full` runs them in all."""
+    return unittest.skipUnless(tier.FULL or os.environ["NOVA_RELEASE"] == release, tier.REASON)
+
+
 class PowerVMTest(integrated_helpers._IntegratedTestBase):
     """Two servers, power-a and power-b, and a compute on the first."""
 
@@ -59,6 +66,9 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="landfall-nova"))
         self.tools = self.directory / "tools"
         self.media = self.directory / "media"
+        forget_ended()
+        self.keep = False
+        self.addOnException(self.show)
         self.simulator = Simulator(
             self.directory, "--http", "--time-scale", "100", "--media", "keep", "--tools-dir", self.tools, "--media-dir", self.media,
             *self.simulator_options(),
@@ -68,6 +78,11 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
         except BaseException:
             self.simulator.kill()
             raise
+
+    def show(self, _):
+        """Shows what the simulator did when something fails, and keeps its files."""
+        self.keep = True
+        show_simulators(self)
 
     def simulator_options(self):
         return ()
@@ -137,7 +152,8 @@ class PowerVMTest(integrated_helpers._IntegratedTestBase):
     def tearDown(self):
         super().tearDown()
         self.simulator.stop()
-        shutil.rmtree(self.directory)
+        if not self.keep:
+            shutil.rmtree(self.directory)
 
     def _wait_for_server_parameter(self, server, expected_params, max_retries=0, *arguments, **options):
         # Nova's own tests have no server to wait for, and give up after five seconds.

@@ -1,10 +1,10 @@
 """Which requests of an operation change something, and rules for the simulator to refuse them."""
 
-import os
+from tier import FULL
 
 CHANGES = ("POST", "PUT", "DELETE")
 # Whether all kinds of requests of an operation are refused, or only the last one that it fails for: the one with most to undo.
-EACH = os.environ.get("FAULTS") == "all"
+EACH = FULL
 # The server's own error, which no client takes for a bad moment.
 REFUSAL = "first=1 status=400 body=platform"
 

@@ -34,7 +34,7 @@ class Server:
         if path != "web/Logon":
             headers["X-API-Session"] = self.token
         request = urllib.request.Request(f"{self.url}/rest/api/{path}", data=body, method=method, headers=headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return answer.read()
 
     def switch(self, instance, wish, **parameters):

@@ -139,6 +139,28 @@ class SharedPortProxyTest(ProxyTest):
         super().setUp()
 
 
+class KnownProxyTest(Proxy):
+    """Consoles for proxies with an address that is known."""
+
+    proxies = ["192.0.2.7", "127.0.0.1"]
+
+    def _setup_compute_service(self):
+        self.flags(vnc_proxies=self.proxies, group="powervm")
+        return super()._setup_compute_service()
+
+    def test_its_viewer_sees_the_screen(self):
+        self.assertEqual(b"RFB 003.008\n", self.view(self.token(self.made)))
+
+
+class StrangeProxyTest(KnownProxyTest):
+    """The same for those with another."""
+
+    proxies = ["192.0.2.7"]
+
+    def test_its_viewer_sees_the_screen(self):
+        self.assertEqual(b"", self.view(self.token(self.made)))
+
+
 class SecureProxyTest(Proxy):
     """Consoles for proxies with a certificate."""
 

@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 from landfall_powervm import driver as powervm_driver
-from nova_tests.base import PowerVMTest
+from nova_tests.base import PowerVMTest, gate_in
+import tier
 from simulator import wait_for
 
 COUNT = int(os.environ.get("LOAD", "8"))
@@ -16,11 +17,12 @@ AT_ONCE = int(os.environ.get("LOAD_AT_ONCE", "4"))
 # Seconds for so many at a time. Only a test that fails waits so long.
 PATIENCE = 600
 # How many the Rust half makes and removes, how many at a time, and how often.
-PARTITIONS, PARTITIONS_AT_ONCE, ROUNDS = 100, 10, 3
-# What its memory may differ by from one round to another, in MiB: some 25 KiB for each partition would be noticed.
+PARTITIONS, PARTITIONS_AT_ONCE, ROUNDS = tier.choose(40, 100), 10, 3
+# What its memory may differ by from one round to another, in MiB: with 100 of them, 25 KiB for each would be noticed.
 NOISE = 5
 
 
+@gate_in("2026")
 class LoadTest(PowerVMTest):
     def test_many(self):
         self.flags(instances=-1, cores=-1, ram=-1, group="quota")

@@ -114,7 +114,7 @@ class PoolTest(PowerVMTest):
         instance = self.instance(made, context)
         console = self.compute.driver.get_vnc_console(context, instance)
         self.assertEqual(server.lpar_uuid(made["id"]), console.internal_access_path)
-        with socket.create_connection(("127.0.0.1", console.port), timeout=10) as viewer:
+        with socket.create_connection(("127.0.0.1", console.port), timeout=120) as viewer:
             viewer.sendall(f"CONNECT {console.internal_access_path} HTTP/1.1\r\n\r\n".encode())
             answer = viewer.makefile("rb")
             self.assertIn(b"200", answer.readline())

@@ -1,7 +1,7 @@
 """What becomes of an instance when the server refuses something while it is changed: the state that Nova has for that, and nothing is left
 once it is deleted.
 
-With FAULTS=all each kind of request that an operation makes is refused in turn, without only the last one that it fails for.
+In the tier `full` each kind of request that an operation makes is refused in turn; in the gate the last one that it fails for.
 """
 
 import contextlib
@@ -11,12 +11,13 @@ from nova.tests import fixtures as nova_fixtures
 from nova.tests.functional.api import client
 
 from nova_tests import refusals
-from nova_tests.base import PowerVMTest
+from nova_tests.base import PowerVMTest, gate_in
 from simulator import wait_for
 
 VOLUME = nova_fixtures.CinderFixture.SWAP_OLD_VOL
 
 
+@gate_in("debian")
 class RefusalTest(PowerVMTest):
     vif_type = "ovs"
 

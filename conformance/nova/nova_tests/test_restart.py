@@ -11,10 +11,11 @@ from nova.tests import fixtures as nova_fixtures
 from nova.tests.functional.api import client
 
 from landfall_powervm.driver import LandfallPowerVMDriver
-from nova_tests.base import CONF, PowerVMTest
+from nova_tests.base import CONF, PowerVMTest, gate_in
 from nova_tests.killed import Killed, Mortal
 from oslo_messaging.rpc import dispatcher
 from simulator import wait_for
+from tier import full_only
 
 VOLUME = nova_fixtures.CinderFixture.SWAP_OLD_VOL
 INVENTORY = pathlib.Path(__file__).parents[3] / "crates/simulator/src/powervm/inventory/default.yaml"
@@ -30,6 +31,7 @@ ADAPTER_REMOVAL = "DELETE /rest/api/uom/LogicalPartition/*/ClientNetworkAdapter/
 MIGRATION = "PUT /rest/api/uom/LogicalPartition/*/do/Migrate* status=503"
 
 
+@gate_in("2026")
 class RestartTest(PowerVMTest):
     vif_type = "ovs"
 
@@ -151,6 +153,7 @@ class LifetimeRestartTest(RestartTest):
         self.assertEqual(["LogicalUnit"] * 2 + ["PhysicalVolume"] * 2, kinds)
         self.removed(made)
 
+    @full_only
     def test_a_rebuild_that_removes_the_old_one(self):
         self.rebuild("destroy", REMOVAL)
 
@@ -176,6 +179,7 @@ class LifetimeRestartTest(RestartTest):
 class PowerRestartTest(RestartTest):
     """Nova tries again."""
 
+    @full_only
     def test_a_stop(self):
         made = self.running()
         self.killed_during("power", lambda: self.act(made, **{"os-stop": None}), POWER_OFF)
@@ -183,6 +187,7 @@ class PowerRestartTest(RestartTest):
         self.assertEqual("not activated", self.partition(made).findtext("PartitionState"))
         self.removed(made)
 
+    @full_only
     def test_a_start(self):
         made = self._stop_server(self.running())
         self.killed_during("power", lambda: self.act(made, **{"os-start": None}), POWER_ON)
@@ -263,9 +268,11 @@ class ResizeRestartTest(RestartTest):
         self.assertEqual(before, self.shown(made))
         self.removed(made)
 
+    @full_only
     def test_a_resize_that_switches_off(self):
         self.rolled_back("power", POWER_OFF)
 
+    @full_only
     def test_a_resize_that_detaches(self):
         self.rolled_back("detach-volume", MAPPING)
 
@@ -343,6 +350,7 @@ class LiveMigrationRestartTest(LiveRestartTest):
         self.assertEqual(before, self.shown(made))
         self.removed(made)
 
+    @full_only
     def test_the_source_before_anything_moves(self):
         self.stays(MIGRATION)
 

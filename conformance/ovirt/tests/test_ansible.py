@@ -10,6 +10,8 @@ from ovirtsdk4 import types
 import playbooks
 from transfers import download
 
+pytestmark = pytest.mark.story
+
 
 # The tasks that change something whenever they run, because of how their module is written.
 ALWAYS = ["run a clone with user data"]

@@ -164,9 +164,10 @@ def test_latency(fault, clusters):
 
 
 def test_latency_beyond_the_clients_patience(fault, connect, faulty):
-    hasty = connect(faulty, timeout=1)
+    # Enough for a logon on a machine under load, and less than the ten real seconds of the answer.
+    hasty = connect(faulty, timeout=3)
     hasty.authenticate()
-    fault(f"GET {CLUSTERS} first=1 latency=100s")
+    fault(f"GET {CLUSTERS} first=1 latency=200s")
     with pytest.raises(sdk.Error) as seen:
         hasty.system_service().clusters_service().list()
     assert curl_code(seen) == pycurl.E_OPERATION_TIMEDOUT

@@ -20,7 +20,7 @@ def ansible(metal, tmp_path):
             "ANSIBLE_PYTHON_INTERPRETER": os.path.join(os.environ["LANDFALL_CLIENTS"], "bin", "python"),
         }
         command = ["ansible", "localhost", "-c", "local", "-m", f"community.general.{module}", "-a", json.dumps(arguments)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout.split("=>", 1)[1])
 
@@ -35,9 +35,9 @@ def test_a_device(ansible, project):
         "plan": "c1.small.x86",
         "facility": "sjc1",
     }
-    made = ansible("packet_device", state="active", wait_timeout=120, **wanted)
+    made = ansible("packet_device", state="active", wait_timeout=480, **wanted)
     assert made["changed"]
-    again = ansible("packet_device", state="active", wait_timeout=120, **wanted)
+    again = ansible("packet_device", state="active", wait_timeout=480, **wanted)
     assert not again["changed"]
     ids = [device["id"] for device in made["devices"]]
     assert ansible("packet_device", state="absent", project_id=project, device_ids=ids)["changed"]

@@ -10,12 +10,12 @@ import inspect
 import json
 import pkgutil
 import re
-import time
 
 import equinix_metal
 import equinix_metal.api
 import pytest
 import requests
+from simulator import wait_for
 
 
 def described():
@@ -121,10 +121,8 @@ def test_the_life_of_a_cluster_is_described(api):
         "ip_addresses": [{"address_family": 4, "public": True}, {"address_family": 4, "public": False}],
     }
     device = api("POST", "/projects/{id}/devices", wanted, id=project)["id"]
-    deadline = time.monotonic() + 60
-    while (seen := api("GET", "/devices/{id}", id=device))["state"] != "active":
-        assert time.monotonic() < deadline, seen["state"]
-        time.sleep(0.05)
+    look = lambda: api("GET", "/devices/{id}", id=device)
+    seen = wait_for("an active device", look, lambda seen: seen["state"] == "active", progress=lambda seen: seen["state"])
     api("GET", "/projects/{id}/devices", query={"tag": "described"}, id=project)
 
     # What is led to it.
@@ -143,9 +141,7 @@ def test_the_life_of_a_cluster_is_described(api):
     api("GET", "/devices/{id}/events", id=device)
     for action, state in (("power_off", "inactive"), ("power_on", "active")):
         api("POST", "/devices/{id}/actions", {"type": action}, id=device)
-        while api("GET", "/devices/{id}", id=device)["state"] != state:
-            assert time.monotonic() < deadline + 60
-            time.sleep(0.05)
+        wait_for(action, lambda: look()["state"], lambda seen: seen == state)
     api("PUT", "/devices/{id}", {"locked": False}, id=device)
 
     # What is removed.

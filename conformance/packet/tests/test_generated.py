@@ -1,18 +1,14 @@
 """equinix-metal, generated from the published description: it refuses answers that do not fit."""
 
-import time
-
 import equinix_metal
 import pytest
+import simulator
 from equinix_metal.exceptions import ApiException
 
 
 def wait_for(devices, device, state="active"):
-    deadline = time.monotonic() + 60
-    while (seen := devices.find_device_by_id(device)).state != state:
-        assert time.monotonic() < deadline, f"{device} is {seen.state}"
-        time.sleep(0.05)
-    return seen
+    look = lambda: devices.find_device_by_id(device)
+    return simulator.wait_for(f"{device} {state}", look, lambda seen: seen.state == state, progress=lambda seen: seen.state)
 
 
 @pytest.fixture(scope="module")

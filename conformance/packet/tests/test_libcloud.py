@@ -1,9 +1,8 @@
 """apache-libcloud: everything in the query, and paths of its own."""
 
-import time
-
 import pytest
 from libcloud.compute.drivers.equinixmetal import EquinixMetalNodeDriver
+from simulator import wait_for
 
 
 @pytest.fixture
@@ -25,12 +24,8 @@ def test_a_node(driver, project):
     image = next(image for image in driver.list_images() if image.id == "ubuntu_22_04")
     location = next(location for location in driver.list_locations() if location.name == "Dallas")
     node = driver.create_node("cloudy", size, image, location, ex_project_id=project)
-    deadline = time.monotonic() + 60
-    while not any(one.id == node.id and one.state == "running" for one in driver.list_nodes(ex_project_id=project)):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    states = lambda: [one.state for one in driver.list_nodes(ex_project_id=project) if one.id == node.id]
+    wait_for("a node that runs", states, lambda states: states == ["running"], every=0.1)
     # It takes only 200 for success, and the service answers 204.
     driver.destroy_node(node)
-    while any(one.id == node.id for one in driver.list_nodes(ex_project_id=project)):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for("its end", states, lambda states: states == [], every=0.1)

@@ -24,6 +24,6 @@ def test_its_own_tests(metal, slow, module):
     simulator = slow if module == "test_batch" else metal
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", f"{module}.py"]
     environment = {**simulator.environment, "PACKET_PYTHON_TEST_ACTUAL_API": "1"}
-    done = subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout and "skipped" not in done.stdout.splitlines()[-1], done.stdout

@@ -1,18 +1,25 @@
 """packet-python, beyond its own tests."""
 
-import time
 import uuid
 
 import packet
 import pytest
+import simulator
 
 
 def wait_for(manager, device, state="active"):
-    deadline = time.monotonic() + 60
-    while (seen := manager.get_device(device.id)).state != state:
-        assert time.monotonic() < deadline, f"{device.hostname} is {seen.state}"
-        time.sleep(0.05)
-    return seen
+    look = lambda: manager.get_device(device.id)
+    return simulator.wait_for(f"{device.hostname} {state}", look, lambda seen: seen.state == state, progress=lambda seen: seen.state)
+
+
+def wait_until_gone(manager, device):
+    def look():
+        try:
+            return manager.get_device(device.id).state
+        except packet.Error as error:
+            return str(error)
+
+    simulator.wait_for(f"the end of {device.hostname}", look, lambda seen: "Not found" in seen)
 
 
 def make(manager, project, name, **fields):
@@ -51,10 +58,7 @@ def test_deleting_while_provisioning(python_client, project):
     with pytest.raises(packet.Error, match="provisioning"):
         device.delete()
     wait_for(manager, device).delete()
-    deadline = time.monotonic() + 30
-    with pytest.raises(packet.Error, match="Not found"):
-        while time.monotonic() < deadline:
-            manager.get_device(device.id)
+    wait_until_gone(manager, device)
 
 
 def test_elastic_addresses_move(python_client, project):
@@ -117,7 +121,4 @@ def test_spot_market(python_client, project, metal):
         make(manager, project, "too-cheap", plan="m3.small.x86", spot_instance=True, spot_price_max=0.01)
     metal.admin("POST", "/packet/spot-price", {"location": "da", "plan": "m3.small.x86", "price": 1.0})
     assert manager.get_device(device.id).termination_time
-    deadline = time.monotonic() + 30
-    with pytest.raises(packet.Error, match="Not found"):
-        while time.monotonic() < deadline:
-            manager.get_device(device.id)
+    wait_until_gone(manager, device)

@@ -11,9 +11,7 @@ import os
 import pathlib
 import shutil
 import socket
-import sys
 import tempfile
-import unittest
 from unittest import mock
 
 # Nova would otherwise replace sockets and threads by green ones, which the simulator's process has no part in.
@@ -38,7 +36,7 @@ from pypowervm.wrappers import storage as pvm_stor
 from pypowervm.wrappers import virtual_io_server as pvm_vios
 
 from core import Core
-from simulator import Simulator, wait_for
+from simulator import Simulator, show_simulators, wait_for
 
 IMAGE = b"an image" * 1000
 TARGETS = ["500507680B11AAAA", "500507680B22AAAA"]
@@ -79,7 +77,7 @@ build_mapping = pvm_vios.VSCSIMapping.bld
 
 def dial(console):
     try:
-        return socket.create_connection((console.host, console.port), timeout=10)
+        return socket.create_connection((console.host, console.port), timeout=120)
     except ConnectionRefusedError:
         return None
 
@@ -102,6 +100,7 @@ class Virtapi(fake.FakeVirtAPI):
 class DriverTest(test.TestCase):
     def setUp(self):
         super().setUp()
+        self.addOnException(lambda _: show_simulators(self))
         self.context = nova_context.get_admin_context()
         self.useFixture(nova_fixtures.GlanceFixture(self))
         self.useFixture(nova_fixtures.NeutronFixture(self))
@@ -291,10 +290,3 @@ class DriverTest(test.TestCase):
         # With its console still open.
         driver.destroy(self.context, instance, network, {}, destroy_disks=True)
         self.assert_clean(driver.adapter)
-
-
-if __name__ == "__main__":
-    succeeded = unittest.main(exit=False).result.wasSuccessful()
-    sys.stderr.flush()
-    # Not by returning: pypowervm's thread that looks for idle consoles sleeps for another five minutes.
-    os._exit(0 if succeeded else 1)

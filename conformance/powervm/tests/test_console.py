@@ -25,7 +25,7 @@ def test_a_console_is_opened_used_and_closed(local):
     standard = lpar_builder.DefaultStandardize(system)
     lpar = lpar_builder.LPARBuilder(local, {"name": "seen", "memory": 2048, "vcpu": 1}, standard).build().create(parent=system)
     port = vterm.open_localhost_vnc_vterm(local, lpar.uuid)
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
         assert client.recv(12) == b"RFB 003.008\n"
     # It is open already, and the port is the same.
     assert vterm.open_localhost_vnc_vterm(local, lpar.uuid) == port

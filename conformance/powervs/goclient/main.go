@@ -21,7 +21,7 @@ import (
 	"github.com/go-openapi/strfmt"
 )
 
-const patience = 60 * time.Second
+const patience = 300 * time.Second
 
 type validated interface {
 	Validate(strfmt.Registry) error

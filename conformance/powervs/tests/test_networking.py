@@ -7,6 +7,7 @@ import uuid
 import pytest
 from ibm_cloud_networking_services import dns_records_v1, dns_svcs_v1, transit_gateway_apis_v1, zones_v1
 from ibm_cloud_sdk_core import ApiException
+from power import TIMEOUT
 from simulator import wait_for
 
 
@@ -76,7 +77,7 @@ def ask(server, name):
     host, port = server.rsplit(":", 1)
     question = b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0" + struct.pack(">HH", 1, 1)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.settimeout(10)
+        client.settimeout(TIMEOUT)
         client.sendto(struct.pack(">HHHHHH", 7, 0x0100, 1, 0, 0, 0) + question, (host, int(port)))
         answer = client.recv(4096)
     _, flags, _, count, _, _ = struct.unpack(">HHHHHH", answer[:12])

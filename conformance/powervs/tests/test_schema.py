@@ -6,6 +6,7 @@ import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, settings
+from power import TIMEOUT
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
@@ -28,7 +29,7 @@ schema = schemathesis.openapi.from_path(DESCRIPTION)
 
 
 def test_the_description_is_served(clients):
-    answer = requests.get(clients.services["Power"] + "/v1/openapi.json", verify=clients.simulator.ca_file, timeout=10)
+    answer = requests.get(clients.services["Power"] + "/v1/openapi.json", verify=clients.simulator.ca_file, timeout=TIMEOUT)
     served = answer.json()
     assert served["servers"] == [{"url": clients.services["Power"]}]
     assert served["paths"] == schema.raw_schema["paths"]

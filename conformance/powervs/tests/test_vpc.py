@@ -3,7 +3,10 @@
 import ibm_vpc.vpc_v1 as models
 import pytest
 from ibm_cloud_sdk_core import ApiException
+from power import TIMEOUT
 from simulator import wait_for
+
+pytestmark = pytest.mark.story
 
 REGION = "us-south"
 
@@ -55,7 +58,7 @@ def test_versions(clients):
             f"{clients.services['VPC']}/vpcs?{query}",
             headers={"Authorization": f"Bearer {token}"},
             verify=clients.simulator.ca_file,
-            timeout=10,
+            timeout=TIMEOUT,
         )
         assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, code)
 

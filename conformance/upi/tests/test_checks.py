@@ -7,7 +7,6 @@ import subprocess
 import ovirtsdk4 as sdk
 import pytest
 from ovirtsdk4 import types
-from lab import free_port
 from servers import stranger
 from simulator import wait_for
 
@@ -137,7 +136,7 @@ def test_stale_answer(ready, zone):
     address, port = lab.resolver.split(":")
     known = re.sub(r"^ns IN A .*$", "ns IN A 127.0.0.1", original, flags=re.M)
     write(known.replace(f"api IN A {lab.prefix}.5", f"api IN A {lab.prefix}.99"))
-    cache = f"127.0.0.1:{free_port()}"
+    cache = f"127.0.0.1:{lab.port(1)}"
     command = [
         "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--pid-file", "--no-resolv", "--no-hosts", "--bind-interfaces",
         "--listen-address=127.0.0.1", f"--port={cache.split(':')[1]}", f"--server={address}#{port}", "--user=root",
@@ -165,7 +164,7 @@ def test_stale_answer(ready, zone):
     finally:
         process = lab.processes.pop()
         process.terminate()
-        process.wait(30)
+        process.wait(120)
 
 
 def test_wildcard_of_the_other_family(ready, zone):
@@ -201,7 +200,7 @@ def test_services_where_the_release_wants_them(ready, zone):
 
 def test_resolver_that_does_not_answer(ready):
     lab, _ = ready
-    nobody = f"127.0.0.1:{free_port()}"
+    nobody = f"127.0.0.1:{lab.port(2)}"
     assert f"{nobody} does not answer" in the_only(lab.check("dns", "--resolver", nobody, expect=4))["message"]
 
 
@@ -264,7 +263,7 @@ def balancer(ready):
     def restart(text):
         process = lab.processes.pop()
         process.terminate()
-        process.wait(30)
+        process.wait(120)
         path = lab.directory / "haproxy.cfg"
         path.write_text(text)
         where = re.search(r"bind (127\S+):(\d+)", text)

@@ -7,6 +7,8 @@ import pytest
 from ovirtsdk4 import types
 from simulator import wait_for
 
+pytestmark = pytest.mark.story
+
 CONFIG = """
 controlPlane:
   replicas: 1

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.story
+
 
 @pytest.fixture(scope="module")
 def upload(labs, tmp_path_factory):

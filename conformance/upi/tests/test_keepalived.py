@@ -39,7 +39,7 @@ for number in 1 2; do
 done
 # Waits until all addresses are at a host, and at it alone.
 are_at() {
-  for try in $(seq 150); do
+  for try in $(seq 600); do
     here=$(ip -n $1 -o address show dev eth0) there=$(ip -n $2 -o address show dev eth0) all=yes
     for vip in 192.168.10.5/32 192.168.10.6/32 2001:db8::5/128 2001:db8::6/128; do
       case $here in *"$vip "*) ;; *) all=no ;; esac

@@ -11,6 +11,7 @@ import pytest
 from page import Page
 from simulator import wait_for
 
+pytestmark = pytest.mark.story
 
 SIX = "fd66:"
 
@@ -54,7 +55,7 @@ def nodes(lab):
     """The nodes, asked for at the IPv6 address of the API."""
     config = lab.install / "auth" / "kubeconfig"
     command = ["kubectl", f"--kubeconfig={config}", f"--server=https://[{SIX}:5]:6443", "--tls-server-name=api.demo.example.com"]
-    done = subprocess.run([*command, "get", "nodes", "-o", "json"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*command, "get", "nodes", "-o", "json"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["items"]
 

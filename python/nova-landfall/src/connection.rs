@@ -1,6 +1,7 @@
 //! A server, connected to: where calls begin.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,8 @@ struct Settings {
     job_interval_seconds: f64,
     /// None for consoles that are not encrypted.
     console_encryption: Option<ConsoleEncryption>,
+    /// Addresses of proxies; empty for any that reach the consoles.
+    console_proxies: Vec<IpAddr>,
 }
 
 /// Files in PEM.
@@ -65,6 +68,8 @@ pub(crate) struct Session {
     pub(crate) journals: PathBuf,
     /// What viewers of consoles have to show, if anything.
     pub(crate) encryption: Option<Encryption>,
+    /// Addresses of viewers that are let in; empty for any.
+    pub(crate) proxies: Vec<IpAddr>,
     /// What lets viewers of consoles in, once somebody wants one.
     pub(crate) relay: OnceCell<Relay>,
     /// What lets them in to one instance each, where they cannot say which one they want.
@@ -152,6 +157,7 @@ impl Connection {
             host: OnceCell::new(),
             journals: settings.journals,
             encryption: settings.console_encryption.map(load).transpose()?,
+            proxies: settings.console_proxies,
             relay: OnceCell::new(),
             relays: Mutex::default(),
         };

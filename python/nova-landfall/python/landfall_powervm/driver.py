@@ -1,6 +1,7 @@
 """The compute driver. Its methods say what Nova wants in the words of the Rust half; what they need for that is in the modules beside."""
 
 import contextlib
+import ipaddress
 import json
 import os
 
@@ -588,6 +589,7 @@ def _settings(host):
         "job_timeout_seconds": section.job_timeout,
         "job_interval_seconds": section.job_poll_interval,
         "console_encryption": _console_encryption(section),
+        "console_proxies": _console_proxies(section),
     }
 
 
@@ -600,6 +602,14 @@ def _console_encryption(section):
     if missing:
         raise exception.InvalidConfiguration(f"[powervm] vnc_use_x509_auth needs {' and '.join(missing)}")
     return files
+
+
+def _console_proxies(section):
+    """Addresses of the proxies that reach consoles."""
+    try:
+        return [str(ipaddress.ip_address(proxy)) for proxy in section.vnc_proxies]
+    except ValueError as error:
+        raise exception.InvalidConfiguration(f"[powervm] vnc_proxies: {error}") from error
 
 
 def _precheck_failure(reason):

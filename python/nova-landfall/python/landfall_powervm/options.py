@@ -75,6 +75,11 @@ OPTIONS = [
         help="Offer each console at a free port of its own instead of vnc_port. For releases whose nova-novncproxy fails with a TypeError when "
              "several consoles share a port; 26 is one of them.",
     ),
+    cfg.ListOpt(
+        "vnc_proxies", default=[],
+        help="Addresses of the machines where nova-novncproxy runs: no other machine reaches consoles. Without them, and without vnc_use_x509_auth, "
+             "consoles are offered on loopback only, whatever [vnc] server_listen says.",
+    ),
     cfg.BoolOpt(
         "vnc_use_x509_auth", default=False,
         help="Offer consoles only over TLS (VeNCrypt, X509None) to those who show a certificate that vnc_ca_certs has signed. For a "

@@ -44,7 +44,7 @@ pub(crate) async fn open(
 ) -> Result<Value, Failure> {
     let host = session.host().await?;
     let id = PartitionId::from(uuid);
-    let mut consoles = Consoles::new(host, commands);
+    let mut consoles = Consoles::new(host, commands).for_proxies(session.proxies.clone());
     if let Some(encryption) = &session.encryption {
         consoles = consoles.encrypted(encryption.clone());
     }

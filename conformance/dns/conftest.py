@@ -1,28 +1,22 @@
 """A running simulator, and Cloudflare's own client for it."""
 
-import json
-import os
-import subprocess
-
 import cloudflare
 import pytest
+from simulator import started
+
+pytest_plugins = ["judged"]
 
 
 @pytest.fixture
-def simulator():
+def simulator(tmp_path_factory):
     """Starts simulators; they are stopped at the end, and must stop in good order."""
-    running = []
 
     def start(*flags):
-        command = [os.environ["LANDFALL_BIN"], "sim", "cloudflare", "--http", *flags]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        running.append(process)
-        return json.loads(process.stdout.readline())
+        # Its clock is that of the clients, and it has no machines.
+        return start_one("cloudflare", "--http", "--time-scale", "1", *flags, guests=None).ready
 
-    yield start
-    for process in running:
-        process.terminate()
-        assert process.wait(timeout=20) == 0
+    with started(tmp_path_factory.mktemp) as start_one:
+        yield start
 
 
 @pytest.fixture
