@@ -48,6 +48,7 @@ impl<'a> Cluster<'a> {
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
+            .kill_on_drop(true)
             .status()
             .await?;
         let said = || std::fs::read_to_string(&log).unwrap_or_default();

@@ -159,13 +159,15 @@ impl Host {
     }
 }
 
-/// What has the mark of a simulator on this machine: links, control groups, mounts, directories and processes.
+/// What has the mark of a simulator on this machine: links, control groups, mounts, loop devices, directories and processes.
 pub(crate) async fn leftovers() -> anyhow::Result<Vec<String>> {
     let mut left = Vec::new();
     let links = output(Command::new("ip").args(["-o", "link"])).await?;
     left.extend(links.lines().filter(|line| line.contains(": lf-") || line.contains(": lv-")).map(str::to_owned));
     let mounts = std::fs::read_to_string("/proc/self/mounts")?;
     left.extend(mounts.lines().filter(|line| line.contains("/run/lf-")).map(str::to_owned));
+    let disks = output(Command::new("losetup").args(["--list", "--noheadings", "--output", "NAME,BACK-FILE"])).await?;
+    left.extend(disks.lines().filter(|line| line.contains("/hosts/lf-")).map(str::to_owned));
     let groups = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(1);
         let (path, kind) = (words.next()?, words.next()?);

@@ -4,13 +4,18 @@
 //! Scenarios run in order on one cluster; the first installs it and the last destroys it. What was measured is printed at
 //! the end, and the program fails if a scenario did. Needs root and what `make tools` builds; see `docs/real-hosts.md`.
 
+#![allow(clippy::disallowed_methods, reason = "a laboratory, of which nothing need survive")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program reports on its terminal")]
 
 mod client;
 mod cluster;
+mod junit;
 mod kubeconfig;
 mod lab;
+mod linearizable;
+mod outage;
 mod probe;
+mod register;
 mod scenarios;
 mod waiting;
 
@@ -18,12 +23,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cluster::Cluster;
+use crate::junit::Case;
 use crate::lab::Lab;
-use crate::scenarios::SCENARIOS;
+use crate::scenarios::{SCENARIOS, Scenario};
 
 /// What to run, and with which programs.
 #[derive(Debug, Parser)]
@@ -32,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     landfall: Option<PathBuf>,
 
-    /// The static program for the hosts
+    /// The program for the hosts
     #[arg(long, value_name = "FILE")]
     node_agent: PathBuf,
 
@@ -40,8 +47,35 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "target/e2e")]
     logs: PathBuf,
 
+    /// Write the outcomes as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Which scenarios run unless names are given: the worst faults (gate), or all (full)
+    #[arg(long, env = "LANDFALL_TIER", value_enum, value_name = "TIER", default_value_t = Tier::Full)]
+    tier: Tier,
+
     /// Only scenarios whose names contain one of these, besides installing and destroying
     only: Vec<String>,
+}
+
+/// Set of scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Tier {
+    Gate,
+    Full,
+}
+
+impl Arguments {
+    fn selects(&self, scenario: &Scenario) -> bool {
+        if scenario.always {
+            return true;
+        }
+        if self.only.is_empty() {
+            return scenario.gate || self.tier == Tier::Full;
+        }
+        self.only.iter().any(|part| scenario.name.contains(part.as_str()))
+    }
 }
 
 #[tokio::main]
@@ -79,31 +113,33 @@ async fn stopped() -> anyhow::Result<usize> {
 async fn run(arguments: &Arguments) -> anyhow::Result<usize> {
     let lab = Lab::start(arguments).await?;
     let cluster = Cluster::new(&lab, "first");
-    let mut report = Vec::new();
-    for scenario in SCENARIOS {
-        let wanted = scenario.always || arguments.only.is_empty();
-        if !wanted && !arguments.only.iter().any(|part| scenario.name.contains(part.as_str())) {
-            continue;
-        }
+    let mut cases = Vec::new();
+    let mut lines = Vec::new();
+    for scenario in SCENARIOS.iter().filter(|scenario| arguments.selects(scenario)) {
         println!("… {}", scenario.name);
         let began = Instant::now();
         let result = (scenario.run)(&cluster).await;
+        let seconds = began.elapsed().as_secs_f64();
         let line = match &result {
-            Ok(found) => format!("ok      {:<38} {:>6.1} s  {found}", scenario.name, began.elapsed().as_secs_f64()),
-            Err(error) => format!("FAILED  {:<38} {:>6.1} s  {error:#}", scenario.name, began.elapsed().as_secs_f64()),
+            Ok(found) => format!("ok      {:<38} {seconds:>6.1} s  {found}", scenario.name),
+            Err(error) => format!("FAILED  {:<38} {seconds:>6.1} s  {error:#}", scenario.name),
         };
         println!("{line}");
+        lines.push(line);
         let ends = scenario.always && result.is_err();
-        report.push((result.is_ok(), line));
+        cases.push(Case { name: scenario.name, seconds, failure: result.err().map(|error| format!("{error:#}")) });
         if ends {
             println!("the rest needs what this should have made, and is not run");
             break;
         }
     }
+    if let Some(path) = &arguments.junit {
+        junit::write(path, &cases).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     lab.stop().await?;
     println!("\nwhat was seen:");
-    for (_, line) in &report {
+    for line in &lines {
         println!("{line}");
     }
-    Ok(report.iter().filter(|(ok, _)| !ok).count())
+    Ok(cases.iter().filter(|case| case.failure.is_some()).count())
 }

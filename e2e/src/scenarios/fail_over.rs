@@ -7,6 +7,7 @@ use anyhow::ensure;
 use crate::cluster::{API_VIP, Cluster};
 use crate::lab::Host;
 use crate::probe::{Outage, Probe};
+use crate::register::Register;
 use crate::waiting::until;
 
 /// How long the API must have been served before a trial begins, and after it before it ends.
@@ -56,6 +57,7 @@ pub(crate) async fn cut(cluster: &Cluster<'_>) -> anyhow::Result<String> {
 pub(crate) async fn switch_off(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     let holder = calm(cluster).await?;
     let probe = Probe::start(cluster.api()?, "power");
+    let register = Register::start(cluster.api()?, "switch-off", &cluster.lab.logs).await?;
     tokio::time::sleep(CALM).await;
     cluster.lab.act(&holder, "stop").await?;
     until("the machine to be off", LIMIT, || async {
@@ -77,8 +79,9 @@ pub(crate) async fn switch_off(cluster: &Cluster<'_>) -> anyhow::Result<String> 
     .await?;
     let back = back.elapsed().as_secs_f64();
     calm(cluster).await?;
+    let judgement = register.finish().await?;
     Ok(format!(
-        "{outage}; {} was switched off, and its API server was ready {back:.0} s after it was switched on",
+        "{outage}; {} lost its power, and its API server was ready {back:.0} s after it was switched on; {judgement}",
         holder.name
     ))
 }

@@ -67,13 +67,13 @@ pub(crate) async fn with_a_reboot(first: &Cluster<'_>) -> anyhow::Result<String>
 }
 
 /// Writes the install-config: the simulator's, with one worker.
-async fn configure(cluster: &Cluster<'_>) -> anyhow::Result<()> {
+pub(super) async fn configure(cluster: &Cluster<'_>) -> anyhow::Result<()> {
     let example = cluster.lab.home().join("example.yaml").display().to_string();
     cluster.landfall(&["create", "install-config", "--from", &example, "--set", "compute[0].replicas=1"]).await
 }
 
 /// Looks whether a cluster is there and its bootstrap machine is not; returns who has the API's address.
-async fn judge(cluster: &Cluster<'_>) -> anyhow::Result<String> {
+pub(super) async fn judge(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     let nodes = cluster.ready_nodes().await?;
     let of = |role: &str| nodes.iter().filter(|name| name.contains(role)).count();
     ensure!((of("-master-"), of("-worker-"), nodes.len()) == (3, 1, 4), "nodes that are ready: {nodes:?}");
@@ -81,24 +81,6 @@ async fn judge(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     let names: Vec<_> = hosts.iter().map(|host| &host.name).collect();
     ensure!(hosts.len() == 4 && !names.iter().any(|name| name.contains("bootstrap")), "hosts that are on: {names:?}");
     // Through the kubelet, whose certificate may have to be approved first.
-    until("etcd's members", Duration::from_mins(1), || members(cluster)).await?;
+    until("etcd's members", Duration::from_mins(1), || super::etcd::members(cluster)).await?;
     Ok(cluster.holder().await?.name)
-}
-
-/// etcd has the three masters as voting members, and nobody else.
-pub(super) async fn members(cluster: &Cluster<'_>) -> anyhow::Result<()> {
-    let master = &cluster.masters().await?[0];
-    let pki = "/etc/kubernetes/pki/etcd";
-    let (ca, certificate, key) = (
-        format!("--cacert={pki}/ca.crt"),
-        format!("--cert={pki}/healthcheck-client.crt"),
-        format!("--key={pki}/healthcheck-client.key"),
-    );
-    let pod = format!("etcd-{}", master.name);
-    let command = ["etcdctl", "--endpoints=https://127.0.0.1:2379", &ca, &certificate, &key, "member", "list"];
-    let list = cluster.kubectl(&[&["exec", "--namespace=kube-system", &pod, "--"], &command[..]].concat()).await?;
-    let members: Vec<&str> = list.lines().collect();
-    let is_voter = |line: &&&str| line.contains("-master-") && line.contains(", started,") && line.ends_with("false");
-    ensure!(members.len() == 3 && members.iter().filter(is_voter).count() == 3, "etcd's members: {members:?}");
-    Ok(())
 }

@@ -44,36 +44,56 @@ pub(crate) async fn replace(cluster: &Cluster<'_>) -> anyhow::Result<String> {
 
 /// Deletes a master and applies a copy of its object with another name: the old one leaves etcd, the new one joins.
 pub(crate) async fn replace_master(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let machines = cluster.list(&[MACHINES, "--all-namespaces"]).await?;
-    let mut machine = machines
-        .into_iter()
-        .rfind(|machine| machine["metadata"]["name"].as_str().is_some_and(|name| name.contains("-master-")))
-        .context("there is no master")?;
-    let old = machine["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    let new = format!("{old}-next");
-    machine["metadata"] = json!({
-        "name": new,
-        "namespace": machine["metadata"]["namespace"],
-        "labels": machine["metadata"]["labels"],
-    });
-    if let Some(fields) = machine.as_object_mut() {
-        fields.remove("status");
-    }
-    if let Some(spec) = machine["spec"].as_object_mut() {
-        spec.remove("providerID");
-    }
     let began = Instant::now();
-    cluster.kubectl(&["delete", MACHINES, &old, "--namespace=landfall-system", "--wait=false"]).await?;
-    cluster.apply(&machine.to_string()).await?;
-    until("another master", PATIENCE, || async {
-        let nodes = cluster.ready_nodes().await?;
-        ensure!(nodes.contains(&new) && !nodes.contains(&old), "nodes that are ready: {nodes:?}");
-        let masters: Vec<String> = cluster.masters().await?.into_iter().map(|host| host.name).collect();
-        ensure!(masters.len() == 3 && !masters.contains(&old), "masters that are on: {masters:?}");
-        super::install::members(cluster).await
-    })
-    .await?;
+    let replacement = Replacement::begin(cluster).await?;
+    replacement.end(cluster, PATIENCE).await?;
+    let Replacement { old, new } = &replacement;
     Ok(format!("{new} took the place of {old}, in etcd too, within {:.1} s", began.elapsed().as_secs_f64()))
+}
+
+/// A master that takes the place of another one.
+pub(super) struct Replacement {
+    pub(super) old: String,
+    pub(super) new: String,
+}
+
+impl Replacement {
+    /// Deletes a master and applies a copy of its object with another name.
+    pub(super) async fn begin(cluster: &Cluster<'_>) -> anyhow::Result<Self> {
+        let machines = cluster.list(&[MACHINES, "--all-namespaces"]).await?;
+        let mut machine = machines
+            .into_iter()
+            .rfind(|machine| machine["metadata"]["name"].as_str().is_some_and(|name| name.contains("-master-")))
+            .context("there is no master")?;
+        let old = machine["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let new = format!("{old}-next");
+        machine["metadata"] = json!({
+            "name": new,
+            "namespace": machine["metadata"]["namespace"],
+            "labels": machine["metadata"]["labels"],
+        });
+        if let Some(fields) = machine.as_object_mut() {
+            fields.remove("status");
+        }
+        if let Some(spec) = machine["spec"].as_object_mut() {
+            spec.remove("providerID");
+        }
+        cluster.kubectl(&["delete", MACHINES, &old, "--namespace=landfall-system", "--wait=false"]).await?;
+        cluster.apply(&machine.to_string()).await?;
+        Ok(Self { old, new })
+    }
+
+    /// Waits until the old one is gone and the new one is a healthy part of the cluster.
+    pub(super) async fn end(&self, cluster: &Cluster<'_>, limit: Duration) -> anyhow::Result<()> {
+        until("another master", limit, || async {
+            let nodes = cluster.ready_nodes().await?;
+            ensure!(nodes.contains(&self.new) && !nodes.contains(&self.old), "nodes that are ready: {nodes:?}");
+            let masters: Vec<String> = cluster.masters().await?.into_iter().map(|host| host.name).collect();
+            ensure!(masters.len() == 3 && !masters.contains(&self.old), "masters that are on: {masters:?}");
+            super::etcd::members(cluster).await.map(drop)
+        })
+        .await
+    }
 }
 
 /// So many workers are ready nodes, and just their hosts are on; their names.
