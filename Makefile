@@ -3,11 +3,18 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 export CARGO_TERM_COLOR ?= always
+# Finds Rust in the same run that installed it.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 CACHE := $(or $(LANDFALL_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/landfall)
 DENY := $(CACHE)/cargo-deny-0.20.2/bin/cargo-deny
 MDBOOK := $(CACHE)/mdbook-0.5.4/bin/mdbook
-FUZZ_SECONDS ?= 30
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+# Tier of the tests, the same for every runner; docs/testing.md says what each has.
+export LANDFALL_TIER ?= gate
+export LANDFALL_RESULTS ?= $(TARGET)/results
+# One build serves all tests: features are chosen for all packages together, and those of the agent include its controller.
+WORKSPACE := --workspace --locked --features landfall-node/controller
+NEXTEST := $(CACHE)/cargo-nextest-0.9.140/bin/cargo-nextest nextest
 # `make e2e PROFILE=dev` takes what the tests have built, and runs slower.
 PROFILE ?= release
 BUILT := $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
@@ -15,8 +22,9 @@ programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build -
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
-# The one that takes longest begins first.
-SUITES := nova ovirt dns upi packet powervm powervs
+SUITES := nova ovirt upi powervs powervm packet dns
+# What `make test` runs side by side once everything is built, the longest first.
+STAGES := conformance-nova hosts tests $(filter-out conformance-nova,$(SUITES:%=conformance-%)) fuzz
 
 .PHONY: help
 help: ## Show this list.
@@ -51,8 +59,11 @@ wheel: ## Build the wheel of the Nova driver for PowerVM into target/wheels (rel
 	cd python/nova-landfall && "$$(../../conformance/nova/venv 2026)/bin/maturin" build --release --locked --out $(TARGET)/wheels
 
 .PHONY: demo
-demo: build ## Install a cluster on a simulated oVirt engine, and remove it again.
-	$(TARGET)/$(BUILT)/landfall demo
+demo: ## Install a cluster on a simulated oVirt engine, and remove it again.
+	scripts/setup build
+	@echo "demo: building landfall without optimisation; the first time this takes about five minutes on two cores" >&2
+	cargo build --locked --package landfall
+	$(TARGET)/debug/landfall demo
 
 .PHONY: demo-real
 demo-real: build node tools ## The same on real hosts, with a real Kubernetes (needs root).
@@ -61,16 +72,47 @@ demo-real: build node tools ## The same on real hosts, with a real Kubernetes (n
 
 .PHONY: e2e
 e2e: build node tools ## Install on real hosts, break things, measure, destroy (needs root). E2E='words' chooses scenarios.
-	cargo test --workspace --locked --test guests -- --ignored hosts
 	$(call programs,landfall-e2e)
 	$(TARGET)/$(BUILT)/landfall-e2e --node-agent $(NODE) $(E2E)
 
 .PHONY: test
-test: ## Run all tests.
-	scripts/setup build test
-	cargo test --workspace --locked --no-fail-fast
-	LANDFALL_BIN=$(TARGET)/debug/landfall $(MAKE) --jobs 2 --output-sync=target $(SUITES:%=conformance-%)
-	scripts/fuzz $(FUZZ_SECONDS)
+test: ## Run everything that must hold at each merge (needs root; half an hour on two cores).
+	scripts/setup build
+	rm -rf $(LANDFALL_RESULTS)
+	scripts/stage --needed setup scripts/setup test tools lint
+	scripts/stage --needed tools scripts/build-tools
+	scripts/stage --needed build $(NEXTEST) run $(WORKSPACE) --no-run --timings
+	scripts/stage lint $(MAKE) --no-print-directory checks
+	$(MAKE) --no-print-directory --jobs 4 $(STAGES:%=stage-%)
+	scripts/report setup tools build lint $(STAGES)
+
+.PHONY: test-full
+test-full: ## Run `make test` with all repetitions, and both README commands on a new machine (needs root; several hours).
+	$(MAKE) test LANDFALL_TIER=full
+	$(MAKE) e2e PROFILE=dev
+	scripts/fresh-machine
+
+# A stage that fails keeps no other one from running.
+.PHONY: $(STAGES:%=stage-%)
+$(STAGES:%=stage-%): stage-%:
+	@scripts/stage $* $(MAKE) --no-print-directory $*
+
+.PHONY: tests
+tests:
+	status=0; $(NEXTEST) run $(WORKSPACE) --profile $(LANDFALL_TIER) || status=$$?; \
+	cp $(TARGET)/nextest/$(LANDFALL_TIER)/junit.xml $(LANDFALL_RESULTS)/tests.xml; exit $$status
+
+.PHONY: hosts
+hosts:
+	$(TARGET)/debug/landfall-e2e --node-agent $(TARGET)/debug/landfall-node --logs $(LANDFALL_RESULTS)/hosts --junit $(LANDFALL_RESULTS)/hosts.xml
+
+.PHONY: profile
+profile: ## Write the profile of the last `make test` into docs/testing.md.
+	scripts/report --write docs/testing.md
+
+.PHONY: fuzz
+fuzz: ## Fuzz each target for a bounded time.
+	scripts/fuzz
 
 .PHONY: tools
 tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Debian, images (once; needs root).
@@ -80,8 +122,7 @@ tools: ## Build what real hosts are made of: Kubernetes, etcd, containerd, a Deb
 .PHONY: conformance
 conformance: ## Let other people's clients judge the simulators, and other people's servers the kit of upi.
 	scripts/setup build test
-	cargo build --locked --package landfall
-	LANDFALL_BIN=$(TARGET)/debug/landfall $(MAKE) $(SUITES:%=conformance-%)
+	$(MAKE) $(SUITES:%=conformance-%)
 
 .PHONY: $(SUITES:%=conformance-%)
 $(SUITES:%=conformance-%): conformance-%:
@@ -90,11 +131,17 @@ $(SUITES:%=conformance-%): conformance-%:
 .PHONY: lint
 lint: ## Check formatting, lints, layers and dependencies.
 	scripts/setup build lint
+	$(MAKE) checks
+
+.PHONY: checks
+checks:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --package landfall-node --features controller --locked -- -D warnings
-	cargo run --quiet --locked --package xtask -- layers
+	cargo clippy $(WORKSPACE) --all-targets -- -D warnings
+	cargo build --quiet $(WORKSPACE) --bin xtask --example operate
+	$(TARGET)/debug/xtask layers
+	$(TARGET)/debug/xtask waits
 	$(DENY) --workspace --offline check bans licenses sources
+	shellcheck --shell=bash scripts/setup scripts/stage scripts/fresh-machine scripts/fuzz scripts/build-* $(wildcard conformance/*/run) conformance/prepare
 
 .PHONY: advisories
 advisories: ## Check dependencies for known vulnerabilities (needs the network).

@@ -12,16 +12,18 @@ use serde::Deserialize;
 const MAY_USE: &[(&str, &[&str])] = &[
     // 0: data
     ("landfall-config", &[]),
+    // 0: files that survive a crash, from the standard library alone
+    ("landfall-durable", &[]),
     // 1: vocabulary
     ("landfall-machine-api", &[]),
     ("landfall-platform", &["landfall-config"]),
     // 2: mechanisms, which do not know each other
     ("landfall-assets", &["landfall-config", "landfall-machine-api", "landfall-platform"]),
     ("landfall-engine", &["landfall-platform"]),
-    ("landfall-wire", &["landfall-config", "landfall-platform"]),
+    ("landfall-wire", &["landfall-config", "landfall-durable", "landfall-platform"]),
     ("landfall-workdir", &["landfall-config", "landfall-platform"]),
     // 3: features
-    ("landfall-asset-host", &["landfall-platform", "landfall-wire"]),
+    ("landfall-asset-host", &["landfall-durable", "landfall-platform", "landfall-wire"]),
     ("landfall-cluster", &["landfall-platform", "landfall-wire"]),
     // sees platforms only through the traits of the vocabulary
     ("landfall-machines", &["landfall-machine-api", "landfall-platform"]),
@@ -44,7 +46,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("landfall-upi", &["landfall-assets", "landfall-config", "landfall-platform"]),
     (
         "landfall-platform-powervm",
-        &["landfall-config", "landfall-engine", "landfall-machine-api", "landfall-platform", "landfall-wire"],
+        &[
+            "landfall-config",
+            "landfall-durable",
+            "landfall-engine",
+            "landfall-machine-api",
+            "landfall-platform",
+            "landfall-wire",
+        ],
     ),
     (
         "landfall-platform-powervs",
@@ -65,6 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-assets",
             "landfall-cluster",
             "landfall-config",
+            "landfall-durable",
             "landfall-engine",
             "landfall-machine-api",
             // with the feature `controller`, which programs have and simulated guests have not
@@ -85,6 +95,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "landfall-cluster",
             "landfall-config",
             "landfall-dns",
+            "landfall-durable",
             "landfall-engine",
             "landfall-machine-api",
             "landfall-machines",
