@@ -62,8 +62,8 @@ wheel: ## Build the wheel of the Nova driver for PowerVM into target/wheels (rel
 demo: ## Install a cluster on a simulated oVirt engine, and remove it again.
 	scripts/setup build
 	@echo "demo: building landfall without optimisation; the first time this takes about five minutes on two cores" >&2
-	cargo build --locked --package landfall
-	$(TARGET)/debug/landfall demo
+	cargo build --locked --profile demo --package landfall
+	$(TARGET)/demo/landfall demo
 
 .PHONY: demo-real
 demo-real: build node tools ## The same on real hosts, with a real Kubernetes (needs root).
@@ -73,7 +73,7 @@ demo-real: build node tools ## The same on real hosts, with a real Kubernetes (n
 .PHONY: e2e
 e2e: build node tools ## Install on real hosts, break things, measure, destroy (needs root). E2E='words' chooses scenarios.
 	$(call programs,landfall-e2e)
-	$(TARGET)/$(BUILT)/landfall-e2e --node-agent $(NODE) $(E2E)
+	$(TARGET)/$(BUILT)/landfall-e2e --node-agent $(NODE) --tier full $(E2E)
 
 .PHONY: test
 test: ## Run everything that must hold at each merge (needs root; half an hour on two cores).
@@ -141,12 +141,13 @@ checks:
 	$(TARGET)/debug/xtask layers
 	$(TARGET)/debug/xtask waits
 	$(DENY) --workspace --offline check bans licenses sources
-	shellcheck --shell=bash scripts/setup scripts/stage scripts/fresh-machine scripts/fuzz scripts/build-* $(wildcard conformance/*/run) conformance/prepare
+	scripts/advisories
+	shellcheck --shell=bash scripts/setup scripts/stage scripts/advisories scripts/fresh-machine scripts/fuzz scripts/build-* $(wildcard conformance/*/run) conformance/prepare
 
 .PHONY: advisories
 advisories: ## Check dependencies for known vulnerabilities (needs the network).
 	scripts/setup build lint
-	$(DENY) --workspace check advisories
+	scripts/advisories
 
 .PHONY: bench
 bench: build ## Measure, next to peers: Ansible modules, and those that OPENSHIFT_INSTALL and TERRAFORM name.
