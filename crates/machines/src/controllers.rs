@@ -103,6 +103,7 @@ async fn control(
 /// Follows the objects and does what they say, until `stop`; then ends what is under way. Whether nothing of that can still happen.
 async fn manage(world: &Arc<World>, ready: &AtomicBool, stop: &CancellationToken) -> bool {
     let which = world.options.controllers;
+    let _closing = world.operations.closing();
     let working = async {
         known(world).await;
         ready.store(true, Ordering::SeqCst);

@@ -51,10 +51,28 @@ pub(crate) enum Standing {
     Ended(Kind, Outcome),
 }
 
-/// All operations. Dropping it ends them, at any await: they are begun anew by whoever comes next.
+/// All operations. Dropping it ends them, at any await; the next leader begins them anew.
 pub(crate) struct Operations {
-    entries: Mutex<HashMap<String, Entry>>,
+    entries: Mutex<Entries>,
     permits: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_name: HashMap<String, Entry>,
+    /// True once the controllers have ended: a look that another thread has not finished then begins nothing.
+    is_closed: bool,
+}
+
+/// Ends all operations when it is dropped, and keeps new ones from being begun.
+pub(crate) struct Closing<'a>(&'a Operations);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        let mut entries = self.0.lock();
+        entries.is_closed = true;
+        let _ended = std::mem::take(&mut entries.by_name);
+    }
 }
 
 struct Entry {
@@ -86,13 +104,18 @@ impl Operations {
         Self { entries: Mutex::default(), permits: Arc::new(Semaphore::new(at_once.max(1))) }
     }
 
+    /// Ends all operations when the returned guard is dropped, however that happens.
+    pub(crate) fn closing(&self) -> Closing<'_> {
+        Closing(self)
+    }
+
     /// How the operation on a machine stands. One that was begun for another object of the same name is forgotten.
     pub(crate) fn standing(&self, name: &str, uid: &str) -> Standing {
         let mut entries = self.lock();
-        if entries.get(name).is_some_and(|entry| entry.uid != uid) {
-            entries.remove(name);
+        if entries.by_name.get(name).is_some_and(|entry| entry.uid != uid) {
+            entries.by_name.remove(name);
         }
-        let Some(entry) = entries.get(name) else { return Standing::Idle };
+        let Some(entry) = entries.by_name.get(name) else { return Standing::Idle };
         let shared = entry.shared.lock().expect("nobody panics while holding it");
         match &shared.ended {
             Some((_, outcome)) => Standing::Ended(entry.kind, outcome.clone()),
@@ -104,7 +127,7 @@ impl Operations {
     /// For how long the operation on a machine has been at its end.
     pub(crate) fn ended_for(&self, name: &str) -> Option<Duration> {
         let entries = self.lock();
-        let shared = entries.get(name)?.shared.lock().expect("nobody panics while holding it");
+        let shared = entries.by_name.get(name)?.shared.lock().expect("nobody panics while holding it");
         shared.ended.as_ref().map(|(at, _)| at.elapsed())
     }
 
@@ -131,19 +154,22 @@ impl Operations {
             ended();
         });
         let entry = Entry { uid: uid.to_owned(), kind, shared, task: AbortOnDropHandle::new(task) };
-        self.lock().insert(name.to_owned(), entry);
+        let mut entries = self.lock();
+        if !entries.is_closed {
+            entries.by_name.insert(name.to_owned(), entry);
+        }
     }
 
     /// Ends an operation before its time, and waits until it has. What it has asked of the platform may still happen.
     pub(crate) async fn cut_off(&self, name: &str) {
-        let Some(entry) = self.lock().remove(name) else { return };
+        let Some(entry) = self.lock().by_name.remove(name) else { return };
         entry.task.abort();
         let _cut_off = entry.task.await;
     }
 
     /// Ends all operations before their time, and waits until they have. Whether nothing that they asked for can still happen.
     pub(crate) async fn end(&self) -> bool {
-        let all: Vec<_> = self.lock().drain().map(|(_, entry)| entry).collect();
+        let all: Vec<_> = self.lock().by_name.drain().map(|(_, entry)| entry).collect();
         let mut all_is_done = true;
         for entry in all {
             entry.task.abort();
@@ -156,10 +182,10 @@ impl Operations {
 
     /// Forgets an operation.
     pub(crate) fn forget(&self, name: &str) {
-        self.lock().remove(name);
+        self.lock().by_name.remove(name);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Entry>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
         self.entries.lock().expect("nobody panics while holding it")
     }
 }
@@ -200,5 +226,26 @@ mod tests {
             move || ended.send(()).expect("the test waits"),
         );
         tokio::time::timeout(Duration::from_secs(10), end).await.expect("the end is told").expect("by the operation");
+    }
+
+    #[tokio::test]
+    async fn nothing_goes_on_after_the_controllers_have_ended() {
+        let operations = Operations::new(2);
+        let (held, dropped) = tokio::sync::oneshot::channel::<()>();
+        let waiting = |_| async move {
+            let _held = held;
+            std::future::pending().await
+        };
+        operations.begin("a", "1", Kind::Create, waiting, || {});
+        drop(operations.closing());
+        tokio::time::timeout(Duration::from_secs(10), dropped).await.expect("it ends").expect_err("without a word");
+        let (held, dropped) = tokio::sync::oneshot::channel::<()>();
+        let late = |_| async move {
+            let _held = held;
+            std::future::pending().await
+        };
+        operations.begin("b", "2", Kind::Create, late, || {});
+        tokio::time::timeout(Duration::from_secs(10), dropped).await.expect("it ends").expect_err("without a word");
+        assert!(matches!(operations.standing("b", "2"), Standing::Idle));
     }
 }

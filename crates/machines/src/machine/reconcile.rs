@@ -269,11 +269,14 @@ impl Look {
         // Written before anything is asked for: a machine of which this is not written has no instance, and never had.
         seen.standing = Standing::Waiting(Kind::Create);
         let again = self.observe(&seen, None).await?;
-        let world = Arc::clone(&self.world);
+        // Weak: the world owns the operation, and ends it when it is dropped.
+        let world = Arc::downgrade(&self.world);
         self.operate(Kind::Create, &seen.platform, move |platform, reporter| async move {
             let instance = platform.connection.machines.ensure(&spec, &|text| reporter.report(text)).await?;
             platform.learn(instance.clone());
-            if platform.gate.succeeded() {
+            if platform.gate.succeeded()
+                && let Some(world) = world.upgrade()
+            {
                 world.wake_machines();
             }
             Ok(Some(instance))
