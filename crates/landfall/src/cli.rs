@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum, parser::ValueSource};
 
 use crate::{commands, exit::ExitStatus};
 
@@ -24,6 +24,16 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Reads the command line of this process.
+    pub(crate) fn read() -> clap::error::Result<Self> {
+        let matches = Self::command().try_get_matches()?;
+        let mut cli = Self::from_arg_matches(&matches)?;
+        cli.globals.dir_is_given = matches.value_source("dir") == Some(ValueSource::CommandLine);
+        Ok(cli)
+    }
+}
+
 /// Flags that every command takes.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every command")]
@@ -31,6 +41,10 @@ pub(crate) struct Globals {
     /// Install directory: holds the install-config and everything that is made from it
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
+
+    /// True if the user named the install directory: it then decides which cluster is meant.
+    #[arg(skip)]
+    pub(crate) dir_is_given: bool,
 
     /// How much to tell
     #[arg(long, global = true, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
@@ -199,8 +213,6 @@ fn exit_codes() -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -13,14 +13,13 @@ mod failure;
 mod gather;
 mod interrupt;
 mod log;
+mod pasteable;
 mod printer;
 mod prompter;
 mod stages;
 mod survey;
 
 use std::process::ExitCode;
-
-use clap::Parser as _;
 
 use crate::{
     cli::{Cli, Command, Create},
@@ -32,7 +31,7 @@ use crate::{
 fn main() -> ExitCode {
     // Fails only if there is one already, which is then the same.
     let _installed = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => {
             let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Success };

@@ -10,7 +10,10 @@ use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
 use tracing::Level;
 
-use crate::cli::{Color, Globals, LogLevel, Output};
+use crate::{
+    cli::{Color, Globals, LogLevel, Output},
+    pasteable::Pasteable,
+};
 
 /// The target of events that go only into the log: what the printer says has its own way to stderr.
 pub(crate) const SAID: &str = "landfall::said";
@@ -21,6 +24,7 @@ pub(crate) struct Printer {
     level: LogLevel,
     output: Output,
     color: bool,
+    commands: Pasteable,
 }
 
 /// A result that is shown to people as text and to programs as JSON.
@@ -35,7 +39,8 @@ impl Printer {
             Color::Never => false,
             Color::Auto => io::stderr().is_terminal() && environment.get("NO_COLOR").is_none() && !dumb,
         };
-        Self { level: globals.effective_log_level(), output: globals.output, color }
+        let commands = Pasteable::new(&globals.dir);
+        Self { level: globals.effective_log_level(), output: globals.output, color, commands }
     }
 
     /// Whether what people read has colours.
@@ -137,8 +142,9 @@ impl Printer {
             Some((label, _)) => format!("{label} "),
             None => String::new(),
         };
-        // If stderr is closed there is nobody to tell that to.
-        let _unheard = writeln!(io::stderr().lock(), "{label}{text}");
+        let text = text.to_string();
+        // If stderr is closed, there is no other place for the message.
+        let _closed = writeln!(io::stderr().lock(), "{label}{}", self.commands.complete(&text));
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) use platform::{Facts, Look, Plans, Site, providers, require_credentia
 pub(crate) use preflight::{OnProblems, preflight};
 pub(crate) use progress::Progress;
 pub(crate) use public_dns::{PublicDns, binder as dns_binder};
-pub(crate) use waiting::{Binder, Wait, api, is_wait};
+pub(crate) use waiting::{Binder, Wait, api, api_address, is_wait};
 
 /// The journal, relative to the install directory.
 pub(crate) const JOURNAL: &str = ".landfall/journal.sqlite";

@@ -143,7 +143,12 @@ pub(super) fn extended(plan: &Plan, further: impl IntoIterator<Item = StepSpec>)
 pub(crate) fn api(dir: &WorkDir, config: &InstallConfig) -> anyhow::Result<Api> {
     let file = dir.read(KUBECONFIG)?.with_context(|| format!("there is no {KUBECONFIG} to reach the cluster with"))?;
     let kubeconfig = Kubeconfig::read(&String::from_utf8_lossy(&file.contents))?;
-    Ok(Api::new(&kubeconfig, config.api_vips().first().copied().or_else(|| told_address(dir, config)))?)
+    Ok(Api::new(&kubeconfig, api_address(dir, config))?)
+}
+
+/// Returns the address of the API, if the install-config or a step of the installation has told it.
+pub(crate) fn api_address(dir: &WorkDir, config: &InstallConfig) -> Option<IpAddr> {
+    config.api_vips().first().copied().or_else(|| told_address(dir, config))
 }
 
 /// Where the API is, as steps of the installation have told.

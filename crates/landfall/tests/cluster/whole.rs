@@ -42,7 +42,12 @@ fn a_cluster_comes_up_and_goes_away_without_a_trace() {
         let row = run.stdout.lines().find(|line| line.starts_with(machine.as_str()));
         assert!(row.is_some_and(|row| row.contains(" ready ")), "{machine}: {}", run.stdout);
     }
-    assert!(run.stderr.contains("export KUBECONFIG="), "{}", run.stderr);
+    assert!(run.stderr.contains("export KUBECONFIG=/"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("cannot find api.demo.example.com from here: create its DNS record, or add"),
+        "{}",
+        run.stderr
+    );
 
     let objects =
         |kind: &str, names: &[&str]| names.iter().map(|name| format!("{kind}/{id}{name}")).collect::<Vec<_>>();

@@ -1,8 +1,10 @@
 //! `landfall machines list`, `get` and `scale`.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::place::{Place, SET, eventually};
+use crate::place::{Place, Run, SET, eventually};
 
 #[test]
 fn machines_are_listed_shown_and_scaled() {
@@ -97,4 +99,18 @@ fn machines_are_listed_shown_and_scaled() {
     let named =
         place.command(&["machines", "list"]).env("KUBECONFIG", place.control_plane.kubeconfig()).output().unwrap();
     assert!(named.status.success(), "{named:?}");
+
+    // A directory that is named decides, whatever the environment says: it may name another cluster.
+    let dir = place.file("mycluster");
+    fs::create_dir_all(dir.join("auth")).unwrap();
+    fs::copy(place.control_plane.kubeconfig(), dir.join("auth/kubeconfig")).unwrap();
+    let other = place.file("other.yaml");
+    fs::write(&other, place.control_plane.kubeconfig_for("nobody", None)).unwrap();
+    let of_directory =
+        place.command(&["machines", "list", "--dir", "mycluster"]).env("KUBECONFIG", &other).output().unwrap();
+    assert!(of_directory.status.success(), "{of_directory:?}");
+    fs::remove_file(dir.join("auth/kubeconfig")).unwrap();
+    let none: Run =
+        place.command(&["machines", "list", "--dir", "mycluster"]).env("KUBECONFIG", &other).output().unwrap().into();
+    assert!(none.code != 0 && none.stderr.contains("there is no mycluster/auth/kubeconfig"), "{none:?}");
 }

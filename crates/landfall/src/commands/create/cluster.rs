@@ -1,6 +1,6 @@
 //! `landfall create cluster`: from the install-config to nodes that are ready. Run again, it goes on where it stopped.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use clap::Args;
 use landfall_asset_host::Reader;
@@ -9,20 +9,25 @@ use landfall_engine::{Journal, Options, Plan, RetryPolicy, Snapshot, State, appl
 use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
 use landfall_workdir::{Locked, WorkDir};
 use serde::Serialize;
+use tokio::{net::lookup_host, time::timeout};
 
 use super::{Derive, summary};
 use crate::{
     cluster::{
         ASSET_HOST, Ahead, Binder, Boot, ClusterError, HostRequest, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress,
-        Site, Wait, api as waiting_api, check_certificates, preflight, require_credentials, site,
+        Site, Wait, api as waiting_api, api_address, check_certificates, preflight, require_credentials, site,
     },
     commands::nodes::Nodes,
     context::Context,
     error::Error,
     gather::{Hosts, gather},
     interrupt::Interrupt,
+    pasteable::quote,
     stages::{Derived, Source, Target, freeze, has_begun},
 };
+
+/// Longest time to look the API's name up for the closing advice.
+const LOOKUP: Duration = Duration::from_secs(2);
 
 /// Flags of `create cluster`.
 #[derive(Args, Debug)]
@@ -172,7 +177,7 @@ impl Installation<'_> {
 
         // By now it is known where the API is, if it was not before.
         let nodes = waiting_api(self.dir(), config)?.nodes().await?;
-        self.tell(&nodes)
+        self.tell(&nodes).await
     }
 
     /// Writes down what machines are given, before the first of them is made. Nothing of it changes from now on.
@@ -238,13 +243,32 @@ impl Installation<'_> {
         }
     }
 
-    fn tell(&self, nodes: &[landfall_cluster::Node]) -> anyhow::Result<()> {
-        let kubeconfig = self.dir().path(KUBECONFIG).display().to_string();
+    async fn tell(&self, nodes: &[landfall_cluster::Node]) -> anyhow::Result<()> {
+        let path = self.dir().path(KUBECONFIG);
+        // Absolute, so that the line works in any directory.
+        let path = std::path::absolute(&path).unwrap_or(path);
+        let kubeconfig = path.display().to_string();
         self.context.printer.text(&Nodes(nodes))?;
-        self.context.printer.info(format_args!("the cluster is ready; to use it: export KUBECONFIG={kubeconfig}"));
+        self.context
+            .printer
+            .info(format_args!("the cluster is ready; to use it: export KUBECONFIG={}", quote(&kubeconfig)));
+        if let Some(advice) = missing_name(&self.source.config, api_address(self.dir(), &self.source.config)).await {
+            self.context.printer.info(advice);
+        }
         self.progress.result(&Ready { outcome: "ready", infra_id: self.infra_id, kubeconfig, nodes: Nodes(nodes) });
         Ok(())
     }
+}
+
+/// Returns what the user has to do before the kubeconfig works here, if the name in it has no address yet.
+async fn missing_name(config: &InstallConfig, address: Option<IpAddr>) -> Option<String> {
+    let host = format!("api.{}", config.cluster_domain());
+    let known = timeout(LOOKUP, lookup_host((host.as_str(), 6443))).await;
+    if known.is_ok_and(|found| found.is_ok_and(|mut addresses| addresses.next().is_some())) {
+        return None;
+    }
+    let record = address.map(|address| format!(", or add this line to /etc/hosts: {address} {host}"));
+    Some(format!("kubectl cannot find {host} from here: create its DNS record{}", record.unwrap_or_default()))
 }
 
 fn on_problems(args: &Cluster, before: &Snapshot) -> OnProblems {

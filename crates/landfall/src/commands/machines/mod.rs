@@ -13,7 +13,7 @@ use landfall_machines::{Access, Arguments, Directory, Metrics, connect};
 use landfall_workdir::WorkDir;
 
 use crate::{
-    cluster::{KUBECONFIG, providers},
+    cluster::{KUBECONFIG, api_address, providers},
     context::Context,
     error::Error,
     stages::Source,
@@ -28,15 +28,16 @@ pub(crate) enum Machines {
     List(Reach),
     /// Show one machine
     Get(get::Get),
-    /// Say how many machines a set is to have
+    /// Set the number of machines of a set
     Scale(scale::Scale),
 }
 
-/// How a cluster's machine objects are reached.
+/// Access to the machine objects of one cluster.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Reach {
-    /// The kubeconfig to use [default: auth/kubeconfig in the install directory]
-    #[arg(long, value_name = "FILE", env = "KUBECONFIG", hide_env_values = true)]
+    /// Kubeconfig to use [default: auth/kubeconfig in the directory that --dir names, else the file that KUBECONFIG names,
+    /// else auth/kubeconfig in the current directory]
+    #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
     /// The namespace of the machine objects [default: openshift-machine-api or landfall-system, as the install-config says]
@@ -58,21 +59,35 @@ pub(crate) fn run(what: &Machines, context: &Context) -> anyhow::Result<()> {
 }
 
 impl Reach {
-    /// The machine objects.
+    /// Returns the kubeconfig that the user named. An explicit --dir takes precedence over the environment, which may name another cluster.
+    fn named(&self, context: &Context) -> Option<PathBuf> {
+        let of_environment = || context.environment.get("KUBECONFIG").map(PathBuf::from);
+        let fallback = || if context.globals.dir_is_given { None } else { of_environment() };
+        self.kubeconfig.clone().or_else(fallback)
+    }
+
+    /// Connects to the cluster.
     async fn open(&self, context: &Context) -> anyhow::Result<Directory> {
+        let named = self.named(context);
         // Without an install directory a kubeconfig and a namespace do as well.
         let dir = WorkDir::open(&context.globals.dir).ok();
         let config = dir.as_ref().and_then(|dir| Source::read(dir).ok()).map(|source| source.config);
-        if self.kubeconfig.is_none() && config.as_ref().is_some_and(|config| !config.manages_machines()) {
+        if named.is_none() && config.as_ref().is_some_and(|config| !config.manages_machines()) {
             return Err(Error::MachinesOfUser.into());
         }
-        let access = if let Some(path) = &self.kubeconfig {
+        let access = if let Some(path) = &named {
             let text = std::fs::read_to_string(path);
             Access::Kubeconfig(text.with_context(|| format!("cannot read {}", path.display()))?, None)
         } else {
             let file = dir.as_ref().map(|dir| dir.read(KUBECONFIG)).transpose()?.flatten();
-            let file = file.with_context(|| format!("there is no {KUBECONFIG}; name one with --kubeconfig"))?;
-            let address = config.as_ref().and_then(|config| config.api_vips().first().copied());
+            let file = file.with_context(|| {
+                let path = context.globals.dir.join(KUBECONFIG);
+                format!(
+                    "there is no {}; name a kubeconfig with --kubeconfig, or the install directory with --dir",
+                    path.display()
+                )
+            })?;
+            let address = dir.as_ref().zip(config.as_ref()).and_then(|(dir, config)| api_address(dir, config));
             Access::Kubeconfig(String::from_utf8_lossy(&file.contents).into_owned(), address)
         };
         let openshift = config.is_some_and(|config| config.distribution.is_openshift());
