@@ -99,7 +99,8 @@ $(STAGES:%=stage-%): stage-%:
 
 .PHONY: tests
 tests:
-	status=0; $(NEXTEST) run $(WORKSPACE) --profile $(LANDFALL_TIER) || status=$$?; \
+	cargo build --quiet $(WORKSPACE) --bin control-planes
+	status=0; $(TARGET)/debug/control-planes $(NEXTEST) run $(WORKSPACE) --profile $(LANDFALL_TIER) || status=$$?; \
 	cp $(TARGET)/nextest/$(LANDFALL_TIER)/junit.xml $(LANDFALL_RESULTS)/tests.xml; exit $$status
 
 .PHONY: hosts

@@ -15,6 +15,7 @@ use landfall_node::{
     dns::{Forwarder, Neighbours, Zone, serve},
     kube::ClusterNode,
 };
+use landfall_testkit::ports::free_port;
 use serde_json::json;
 use tokio::{
     net::{TcpListener, UdpSocket},
@@ -63,16 +64,6 @@ impl Drop for Site {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-    }
-}
-
-/// A port that is free for both protocols.
-fn free_port() -> u16 {
-    loop {
-        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        if let Ok(udp) = std::net::UdpSocket::bind(tcp.local_addr().unwrap()) {
-            return udp.local_addr().unwrap().port();
-        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! A real Kubernetes API server with its etcd, on loopback, with TLS and RBAC. `make test` builds both.
 
 use std::{
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -12,6 +11,8 @@ use rcgen::{
 };
 use tempfile::TempDir;
 
+use crate::ports::free_port;
+
 /// How long either program may take until it serves, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -20,10 +21,23 @@ pub struct ControlPlane {
     home: TempDir,
     issuer: Issuer<'static, KeyPair>,
     authority: String,
-    etcd: Child,
+    /// None if another process runs it.
+    etcd: Option<Child>,
     api_server: Option<Child>,
     etcd_port: u16,
     port: u16,
+}
+
+/// Files by which other processes know a control plane that they share.
+const SHARED_KEY: &str = "ca.key";
+const SHARED_PORT: &str = "port";
+
+fn authority_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "cluster");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+    params
 }
 
 impl ControlPlane {
@@ -32,15 +46,11 @@ impl ControlPlane {
     /// The programs are tied to the thread that calls: a thread that ends takes them with it.
     pub fn start() -> Self {
         let key = KeyPair::generate().expect("a key can be generated");
-        let mut params = CertificateParams::default();
-        params.distinguished_name.push(DnType::CommonName, "cluster");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages =
-            vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+        let params = authority_params();
         let authority = params.self_signed(&key).expect("a CA can be signed").pem();
         let home = tempfile::tempdir().expect("a directory can be made");
         let issuer = Issuer::new(params, key);
-        let (etcd_port, peer_port, port) = free_ports();
+        let (etcd_port, peer_port, port) = (free_port(), free_port(), free_port());
         let log = |name: &str| std::fs::File::create(home.path().join(name)).expect("a log can be made");
         let etcd = tied(&program("build-etcd", &[]))
             .args(["--name", "test", "--unsafe-no-fsync", "--logger", "zap", "--log-level", "error"])
@@ -55,7 +65,7 @@ impl ControlPlane {
             .stderr(log("etcd.log"))
             .spawn()
             .expect("etcd starts");
-        let mut this = Self { home, issuer, authority, etcd, api_server: None, etcd_port, port };
+        let mut this = Self { home, issuer, authority, etcd: Some(etcd), api_server: None, etcd_port, port };
         let (certificate, key) = this.certificate("kube-apiserver", None, true);
         this.write("apiserver.crt", &certificate);
         this.write("apiserver.key", &key);
@@ -64,6 +74,39 @@ impl ControlPlane {
         this.write("accounts.key", &accounts.serialize_pem());
         this.write("accounts.pub", &accounts.public_key_pem());
         this.start_api_server();
+        this
+    }
+
+    /// Writes down how other processes reach this control plane: see [`Self::attach`].
+    pub fn publish(&self, directory: &Path) {
+        let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).expect("a file can be written");
+        std::fs::create_dir_all(directory).expect("a directory can be made");
+        write("ca.crt", &self.authority);
+        write(SHARED_KEY, &self.issuer.key().serialize_pem());
+        write(SHARED_PORT, &self.port.to_string());
+    }
+
+    /// Returns the control plane that another process has published in a directory. It can be neither stopped nor started from here.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn attach(directory: &Path) -> Self {
+        let read = |name: &str| {
+            let path = directory.join(name);
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+        };
+        let key = KeyPair::from_pem(&read(SHARED_KEY)).expect("the key was written by `publish`");
+        let this = Self {
+            home: tempfile::tempdir().expect("a directory can be made"),
+            issuer: Issuer::new(authority_params(), key),
+            authority: read("ca.crt"),
+            etcd: None,
+            api_server: None,
+            etcd_port: 0,
+            port: read(SHARED_PORT).parse().expect("the port was written by `publish`"),
+        };
+        this.write("ca.crt", &this.authority);
         this
     }
 
@@ -184,7 +227,9 @@ impl ControlPlane {
 impl Drop for ControlPlane {
     fn drop(&mut self) {
         self.stop_api_server();
-        let _ended = self.etcd.kill().and_then(|()| self.etcd.wait().map(drop));
+        if let Some(etcd) = &mut self.etcd {
+            let _ended = etcd.kill().and_then(|()| etcd.wait().map(drop));
+        }
     }
 }
 
@@ -212,12 +257,4 @@ pub(crate) fn program(script: &str, arguments: &[&str]) -> PathBuf {
     assert!(output.status.success(), "{} failed: {}", script.display(), String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     PathBuf::from(printed.lines().last().expect("it prints the path"))
-}
-
-/// Three ports that were free a moment ago.
-pub(crate) fn free_ports() -> (u16, u16, u16) {
-    let port = || TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let (a, b, c) = (port(), port(), port());
-    let number = |listener: &TcpListener| listener.local_addr().expect("it is bound").port();
-    (number(&a), number(&b), number(&c))
 }

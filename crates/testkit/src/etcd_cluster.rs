@@ -11,7 +11,10 @@ use rcgen::{
 };
 use tempfile::TempDir;
 
-use crate::control_plane::{free_ports, program, tied};
+use crate::{
+    control_plane::{program, tied},
+    ports::free_port,
+};
 
 /// How long members may take until they have a leader, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -45,10 +48,10 @@ impl EtcdCluster {
         for (name, text) in [("ca.crt", &this.authority), ("tls.crt", &certificate), ("tls.key", &key)] {
             std::fs::write(this.home.path().join(name), text).expect("a file can be written");
         }
-        let ports: Vec<_> = names.iter().map(|_| free_ports()).collect();
-        let peers = names.iter().zip(&ports).map(|(name, (_, peer, _))| format!("{name}=http://127.0.0.1:{peer}"));
+        let ports: Vec<_> = names.iter().map(|_| (free_port(), free_port())).collect();
+        let peers = names.iter().zip(&ports).map(|(name, (_, peer))| format!("{name}=http://127.0.0.1:{peer}"));
         let peers = peers.collect::<Vec<_>>().join(",");
-        for (name, (client, peer, _)) in names.iter().zip(&ports) {
+        for (name, (client, peer)) in names.iter().zip(&ports) {
             let process = this.member(name, *client, *peer, &peers);
             this.members.push(Member { name: (*name).to_owned(), client_port: *client, process: Some(process) });
         }

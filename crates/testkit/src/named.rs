@@ -3,7 +3,7 @@
 use std::{
     fmt::Write as _,
     fs::{self, File},
-    net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
+    net::{Ipv4Addr, SocketAddr},
     os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -12,7 +12,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::relay::Relay;
+use crate::{ports::free_port, relay::Relay};
 
 /// Name of the key that may update.
 pub const KEY_NAME: &str = "landfall-key";
@@ -48,22 +48,6 @@ pub struct Named {
     control: u16,
     home: TempDir,
     _relay: Option<Relay>,
-}
-
-/// A port that is free on some loopback addresses, for UDP and for TCP.
-pub fn free_port(addresses: &[Ipv4Addr]) -> u16 {
-    for _ in 0..100 {
-        let probe = TcpListener::bind((addresses[0], 0)).expect("a port is free");
-        let port = probe.local_addr().expect("a bound socket has an address").port();
-        drop(probe);
-        let free = |address: &Ipv4Addr| {
-            TcpListener::bind((*address, port)).is_ok() && UdpSocket::bind((*address, port)).is_ok()
-        };
-        if addresses.iter().all(free) {
-            return port;
-        }
-    }
-    panic!("no port is free on {addresses:?}");
 }
 
 impl Named {
@@ -103,12 +87,12 @@ impl Named {
     }
 
     fn start(home: TempDir, address: SocketAddr, options: &str, zones: &str) -> Self {
-        let control = free_port(&[Ipv4Addr::LOCALHOST]);
+        let control = free_port();
         // BIND listens only on addresses that an interface has, and loopback has one.
         let (inner, relay) = if address.ip() == Ipv4Addr::LOCALHOST {
             (address, None)
         } else {
-            let inner = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port(&[Ipv4Addr::LOCALHOST]));
+            let inner = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port());
             (inner, Some(Relay::start(address, inner)))
         };
         let dir = home.path().display();

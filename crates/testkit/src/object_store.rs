@@ -11,7 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{Authority, named::free_port};
+use crate::{Authority, ports::free_port};
 
 /// The key that may do everything.
 pub const KEY_ID: &str = "landfall-test";
@@ -42,7 +42,7 @@ impl ObjectStore {
         fs::write(home.path().join("tls.crt"), certificate.pem()).expect("a new file");
         fs::write(home.path().join("tls.key"), key.serialize_pem()).expect("a new file");
         fs::create_dir_all(home.path().join("buckets").join(BUCKET)).expect("a new directory");
-        let port = free_port(&[Ipv4Addr::LOCALHOST]);
+        let port = free_port();
         let child = Command::new(program())
             .args(["--port", &format!("127.0.0.1:{port}"), "--region", REGION, "--quiet"])
             .arg("--cert")

@@ -6,7 +6,10 @@ use std::{
     os::unix::fs::PermissionsExt as _,
 };
 
-use landfall_testkit::named::{KEY_NAME, Named, NamedZone, SECRET, free_port};
+use landfall_testkit::{
+    named::{KEY_NAME, Named, NamedZone, SECRET},
+    ports::free_port_on,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,7 +31,7 @@ struct Names {
 impl Names {
     fn new() -> Self {
         let [own, resolving] = [1, 3].map(|last| Ipv4Addr::new(127, 0, 0, last));
-        let port = free_port(&[own, resolving]);
+        let port = free_port_on(&[own, resolving]);
         let address = |ip: Ipv4Addr| SocketAddr::new(ip.into(), port);
         let zones = [NamedZone::new(ZONE, own, "www A 192.0.2.80"), NamedZone::new(REVERSE, own, "")];
         let server = Named::authoritative(address(own), &zones, "");

@@ -2,10 +2,10 @@
 
 use std::{
     fs::{self, File},
-    net::TcpListener,
     process::{Child, Command, Stdio},
 };
 
+use landfall_testkit::ports::free_port;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ impl Engine {
 }
 
 fn controller(place: &Place, name: &str, more: &[&str]) -> (Process, u16) {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut command = place.command(&["--output", "json", "machines", "controller", "--infra-id", INFRA_ID]);
     command.args(["--sync-interval", "1", "--identity", name, "--listen", &format!("127.0.0.1:{port}")]).args(more);
     command.arg("--kubeconfig").arg(place.control_plane.kubeconfig());

@@ -1,6 +1,7 @@
 //! A cluster's API, real, and the controllers on it.
 
 use std::{
+    collections::BTreeMap,
     process::Command,
     sync::{
         Arc, LazyLock, Mutex,
@@ -39,17 +40,8 @@ const LIMIT: Duration = Duration::from_mins(10);
 /// How long a request may be on its way after its sender was killed.
 const ARRIVAL: Duration = Duration::from_millis(500);
 
-/// The control plane that most tests share. A thread that never ends keeps it.
-static SHARED: LazyLock<Arc<Mutex<ControlPlane>>> = LazyLock::new(|| {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        sender.send(Arc::new(Mutex::new(ControlPlane::start()))).unwrap();
-        loop {
-            std::thread::park();
-        }
-    });
-    receiver.recv().unwrap()
-});
+/// The control planes that most tests share, one for each platform.
+static SHARED: LazyLock<Mutex<BTreeMap<&str, Arc<Mutex<ControlPlane>>>>> = LazyLock::new(Mutex::default);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A cluster of its own: a namespace on an API server, and an infra id on a platform.
@@ -62,6 +54,22 @@ pub(crate) struct Cluster<W> {
     pub(crate) infra_id: InfraId,
     /// As whom the controllers act: the administrator, unless a test changes it.
     pub(crate) controller_client: Client,
+}
+
+/// Returns the control plane that tests of a platform share. A thread that never ends keeps it, if it was started here.
+fn shared(platform: &'static str) -> Arc<Mutex<ControlPlane>> {
+    let mut planes = SHARED.lock().unwrap();
+    let start = || {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            sender.send(Arc::new(Mutex::new(ControlPlane::shared(platform)))).unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        receiver.recv().unwrap()
+    };
+    Arc::clone(planes.entry(platform).or_insert_with(start))
 }
 
 /// Controllers that run.
@@ -99,7 +107,7 @@ impl Running {
 impl<W: World> Cluster<W> {
     /// A cluster on the control plane that tests share.
     pub(crate) async fn new() -> Self {
-        Self::on(tokio::task::spawn_blocking(|| Arc::clone(&SHARED)).await.unwrap()).await
+        Self::on(tokio::task::spawn_blocking(|| shared(W::PLATFORM)).await.unwrap()).await
     }
 
     /// A cluster on a control plane of its own.
@@ -118,7 +126,8 @@ impl<W: World> Cluster<W> {
         let kubeconfig = std::fs::read_to_string(path).unwrap();
         let (client, controller_client) = (patient_client(&kubeconfig).await, client(&kubeconfig).await);
         let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-        let infra_id: InfraId = format!("c{number}-x7k2p").parse().unwrap();
+        // Tests of other processes may use the same control plane.
+        let infra_id: InfraId = format!("c{number}p{}-x7k2p", std::process::id()).parse().unwrap();
         let namespace = infra_id.to_string();
         let this = Self { world, control_plane, client, namespace, infra_id, controller_client };
         this.install_definitions().await;
@@ -149,7 +158,7 @@ impl<W: World> Cluster<W> {
         }
     }
 
-    pub(crate) async fn secret(&self, name: &str, keys: std::collections::BTreeMap<String, String>) {
+    pub(crate) async fn secret(&self, name: &str, keys: BTreeMap<String, String>) {
         let mut secret = Secret::default();
         secret.metadata.name = Some(name.to_owned());
         secret.data = Some(keys.into_iter().map(|(key, value)| (key, ByteString(value.into_bytes()))).collect());

@@ -28,7 +28,10 @@ use landfall_simulator::{
     core::{Running, Simulation as _},
     packet,
 };
-use landfall_testkit::named::{KEY_NAME, Named, NamedZone, SECRET, free_port};
+use landfall_testkit::{
+    named::{KEY_NAME, Named, NamedZone, SECRET},
+    ports::free_port_on,
+};
 use landfall_wire::{Client, Limits, Request, Trust};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -72,7 +75,7 @@ impl Scene {
         let place = Place::new();
         let records = format!("www A 192.0.2.80\n{}", records(&place));
         let [own, resolving] = [1, 3].map(|last| Ipv4Addr::new(127, 0, 0, last));
-        let port = free_port(&[own, resolving]);
+        let port = free_port_on(&[own, resolving]);
         let address = |ip: Ipv4Addr| SocketAddr::new(ip.into(), port);
         let server = Named::authoritative(address(own), &[NamedZone::new(ZONE, own, &records)], "");
         let resolver = Named::resolver(address(resolving), &[(ZONE, server.address())]);

@@ -6,7 +6,10 @@ use std::{
     os::unix::fs::PermissionsExt as _,
 };
 
-use landfall_testkit::named::{KEY_NAME, Named, NamedZone, SECRET, free_port};
+use landfall_testkit::{
+    named::{KEY_NAME, Named, NamedZone, SECRET},
+    ports::free_port_on,
+};
 use serde_json::json;
 
 use super::{Scene, Wish};
@@ -17,7 +20,7 @@ const ZONE: &str = "example.com";
 fn records_come_with_the_cluster_and_go_with_it() {
     let scene = Scene::new();
     let [own, resolving] = [1, 3].map(|last| Ipv4Addr::new(127, 0, 0, last));
-    let port = free_port(&[own, resolving]);
+    let port = free_port_on(&[own, resolving]);
     let address = |ip: Ipv4Addr| SocketAddr::new(ip.into(), port);
     let server = Named::authoritative(address(own), &[NamedZone::new(ZONE, own, "www A 192.0.2.80")], "");
     let resolver = Named::resolver(address(resolving), &[(ZONE, server.address())]);

@@ -1,7 +1,8 @@
 //! Health and figures, over HTTP.
 
-use std::{collections::BTreeSet, net::TcpListener, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
+use landfall_testkit::ports::free_port;
 use landfall_wire::{Client, Limits, Method, Request, Trust};
 
 use crate::{
@@ -27,10 +28,6 @@ async fn answers(port: u16, path: &str, status: u16) -> String {
         }
     })
     .await
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Names of figures in a text: whole words with the controllers' prefix.
