@@ -94,6 +94,6 @@ def test_kills_at_every_record(engine, tmp_path):
 
 
 @pytest.mark.parametrize("distribution", tier.choose(("openshift",), kills.OTHERS))
-@pytest.mark.parametrize("seed", kills.seeds(10))
+@pytest.mark.parametrize("seed", kills.seeds())
 def test_kills_of_other_distributions(engine, tmp_path, distribution, seed):
     kills.Trial(engine, tmp_path, seed, distribution).survive()

@@ -140,6 +140,6 @@ def test_kills_at_every_record(project, tmp_path):
 
 
 @pytest.mark.parametrize("distribution", tier.choose(("okd",), kills.OTHERS))
-@pytest.mark.parametrize("seed", kills.seeds(10))
+@pytest.mark.parametrize("seed", kills.seeds())
 def test_kills_of_other_distributions(project, tmp_path, distribution, seed):
     kills.Trial(project, tmp_path, seed, distribution).survive()

@@ -123,6 +123,6 @@ def test_kills_at_every_record(servers, tmp_path):
 
 @tier.full_only
 @pytest.mark.parametrize("distribution", kills.OTHERS)
-@pytest.mark.parametrize("seed", kills.seeds(10))
+@pytest.mark.parametrize("seed", kills.seeds())
 def test_kills_of_other_distributions(servers, tmp_path, distribution, seed):
     kills.Trial(servers, tmp_path, seed, distribution).survive()

@@ -195,6 +195,6 @@ def test_kills_at_every_record(account, tmp_path):
 
 @tier.full_only
 @pytest.mark.parametrize("distribution", kills.OTHERS)
-@pytest.mark.parametrize("seed", kills.seeds(10))
+@pytest.mark.parametrize("seed", kills.seeds())
 def test_kills_of_other_distributions(account, tmp_path, distribution, seed):
     kills.Trial(account(seed), tmp_path, seed, distribution).survive()
