@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use futures::{StreamExt as _, stream};
 use landfall_engine::{ApplyError, Event, Journal, Options, RetryPolicy, apply, destroy, unwind};
 use landfall_platform::{Bind, Context, Outputs, Step, StepError, StepId, error_chain};
 use tokio_util::sync::CancellationToken;
@@ -10,8 +11,11 @@ use crate::{
     Fixture, World,
     fixture::{difference, inventory},
     interrupt::{Interrupted, Moment, Trouble},
+    tier,
 };
 
+/// Worlds at once.
+const AT_ONCE: usize = 4;
 /// Simulated platforms are fast.
 const RETRY: RetryPolicy = RetryPolicy { first: Duration::from_millis(2), longest: Duration::from_millis(20) };
 
@@ -84,36 +88,47 @@ pub async fn kill_at_every_step(fixture: &dyn Fixture) {
     }
 }
 
-/// The process dies at every removal: destroying again leaves the world as it was, also without the journal.
+/// The process dies at every removal: destroying again leaves the world as it was, with the journal or without it; in the tier `full` both
+/// at each removal.
 pub async fn kill_every_removal(fixture: &dyn Fixture) {
-    for (victim, moment) in trials(fixture).await {
-        for journal_lost in [false, true] {
-            let world = fixture.world().await;
-            let empty = inventory(world.as_ref()).await;
-            let home = tempfile::tempdir().expect("a directory for the journal");
-            {
-                let journal = open(home.path(), world.as_ref());
-                let made = apply(&world.plan(), world.binder().as_ref(), &journal, &options()).await;
-                made.expect("the plan can be applied");
-                let died = CancellationToken::new();
-                let bind = interrupted(world.as_ref(), &victim, moment, Trouble::Die(died.clone()));
-                let (discover, options) = (world.discoverer(), options());
-                tokio::select! {
-                    result = destroy(&bind, discover.as_ref(), &journal, &options) => {
-                        panic!("{victim} was never reached: {result:?}")
-                    }
-                    () = died.cancelled() => {}
-                }
+    let trials = trials(fixture).await.into_iter().enumerate().flat_map(|(number, (victim, moment))| {
+        // The two moments of a step follow each other: one is tried with the journal and the other without, in turn.
+        let chosen =
+            [false, true].into_iter().filter(move |lost| tier::is_full() || *lost == (number.div_ceil(2) % 2 == 0));
+        chosen.map(move |journal_is_lost| (victim.clone(), moment, journal_is_lost))
+    });
+    stream::iter(trials)
+        .for_each_concurrent(AT_ONCE, async |(victim, moment, journal_is_lost)| {
+            kill_removal(fixture, &victim, moment, journal_is_lost).await;
+        })
+        .await;
+}
+
+async fn kill_removal(fixture: &dyn Fixture, victim: &StepId, moment: Moment, journal_is_lost: bool) {
+    let world = fixture.world().await;
+    let empty = inventory(world.as_ref()).await;
+    let home = tempfile::tempdir().expect("a directory for the journal");
+    {
+        let journal = open(home.path(), world.as_ref());
+        let made = apply(&world.plan(), world.binder().as_ref(), &journal, &options()).await;
+        made.expect("the plan can be applied");
+        let died = CancellationToken::new();
+        let bind = interrupted(world.as_ref(), victim, moment, Trouble::Die(died.clone()));
+        let (discover, options) = (world.discoverer(), options());
+        tokio::select! {
+            result = destroy(&bind, discover.as_ref(), &journal, &options) => {
+                panic!("{victim} was never reached: {result:?}")
             }
-            let home = if journal_lost { tempfile::tempdir().expect("another directory") } else { home };
-            let journal = open(home.path(), world.as_ref());
-            destroy(world.binder().as_ref(), world.discoverer().as_ref(), &journal, &options())
-                .await
-                .unwrap_or_else(|error| panic!("cannot go on after {victim} died {moment:?}: {}", error_chain(&error)));
-            let left = inventory(world.as_ref()).await;
-            assert_eq!(empty, left, "{victim} died {moment:?}; {}", difference(&empty, &left));
+            () = died.cancelled() => {}
         }
     }
+    let home = if journal_is_lost { tempfile::tempdir().expect("another directory") } else { home };
+    let journal = open(home.path(), world.as_ref());
+    destroy(world.binder().as_ref(), world.discoverer().as_ref(), &journal, &options())
+        .await
+        .unwrap_or_else(|error| panic!("cannot go on after {victim} died {moment:?}: {}", error_chain(&error)));
+    let left = inventory(world.as_ref()).await;
+    assert_eq!(empty, left, "{victim} died {moment:?}; {}", difference(&empty, &left));
 }
 
 /// Calls a step until it does not ask to be called again.
