@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rcgen::{
@@ -11,9 +11,9 @@ use rcgen::{
 };
 use tempfile::TempDir;
 
-use crate::ports::free_port;
+use crate::{patience::until, ports::free_port};
 
-/// How long either program may take until it serves, on a machine that has other things to do.
+/// How long the programs may be silent before they serve, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A real API server with its etcd. Both end when it is dropped, and with the process that started them.
@@ -138,20 +138,19 @@ impl ControlPlane {
             .expect("kube-apiserver starts");
         self.api_server = Some(child);
         let kubeconfig = self.kubeconfig();
-        let begun = Instant::now();
-        loop {
+        until("the API server", PATIENCE, || {
             let ready = Command::new("kubectl")
                 .args(["--kubeconfig"])
                 .arg(&kubeconfig)
                 .args(["get", "--raw", "/readyz"])
                 .output();
             if ready.expect("kubectl is installed by `make test`").status.success() {
-                return;
+                return Ok(());
             }
             let ended = self.api_server.as_mut().and_then(|child| child.try_wait().ok().flatten());
-            assert!(ended.is_none() && begun.elapsed() < PATIENCE, "the API server does not come up:\n{}", self.log());
-            std::thread::sleep(Duration::from_millis(200));
-        }
+            assert!(ended.is_none(), "the API server has ended:\n{}", self.log());
+            Err(self.log())
+        });
     }
 
     /// Ends the API server at once, as a crash would.

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rcgen::{
@@ -13,10 +13,11 @@ use tempfile::TempDir;
 
 use crate::{
     control_plane::{program, tied},
+    patience::until,
     ports::free_port,
 };
 
-/// How long members may take until they have a leader, on a machine that has other things to do.
+/// How long members may be silent until they have a leader, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A real etcd. Its members end when it is dropped, and with the thread that started them.
@@ -110,19 +111,16 @@ impl EtcdCluster {
 
     fn await_member(&self, name: &str) {
         let path = |name: &str| self.home.path().join(name).display().to_string();
-        let begun = Instant::now();
-        loop {
+        until(&format!("etcd's member {name}"), PATIENCE, || {
             let health = Command::new("curl")
                 .args(["--silent", "--fail", "--cacert", &path("ca.crt"), "--cert", &path("tls.crt")])
                 .args(["--key", &path("tls.key"), &format!("{}health", self.url(name))])
                 .output();
             if health.expect("curl is installed").status.success() {
-                return;
+                return Ok(());
             }
-            let log = std::fs::read_to_string(path(&format!("{name}.log"))).unwrap_or_default();
-            assert!(begun.elapsed() < PATIENCE, "etcd's member {name} does not come up:\n{log}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+            Err(std::fs::read_to_string(path(&format!("{name}.log"))).unwrap_or_default())
+        });
     }
 }
 

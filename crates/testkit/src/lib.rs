@@ -13,6 +13,7 @@ mod interrupt;
 pub mod named;
 pub mod object_store;
 pub mod ovirt_engine;
+pub mod patience;
 pub mod ports;
 mod relay;
 mod scripted;

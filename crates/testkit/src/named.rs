@@ -7,12 +7,12 @@ use std::{
     os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use tempfile::TempDir;
 
-use crate::{ports::free_port, relay::Relay};
+use crate::{patience::until, ports::free_port, relay::Relay};
 
 /// Name of the key that may update.
 pub const KEY_NAME: &str = "landfall-key";
@@ -21,8 +21,8 @@ pub const SECRET: &str = "bGFuZGZhbGwtdGVzdC1zZWNyZXQtMzItYnl0ZXMtbG8=";
 /// Name of a key that the server knows and that may update nothing.
 pub const WEAK_KEY_NAME: &str = "weak-key";
 
-/// How long the server may take to start.
-const START: Duration = Duration::from_secs(30);
+/// How long the server may be silent while it starts.
+const START: Duration = Duration::from_mins(1);
 
 /// A zone of a server.
 #[derive(Clone, Debug)]
@@ -127,16 +127,15 @@ impl Named {
     }
 
     fn wait(&mut self) {
-        let began = Instant::now();
-        loop {
+        until("named", START, || {
             let log = fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
             if log.contains(" running\n") {
-                return;
+                return Ok(());
             }
             let ended = self.child.try_wait().expect("a child can be asked");
-            assert!(ended.is_none() && began.elapsed() < START, "named does not start: {log}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            assert!(ended.is_none(), "named has ended: {log}");
+            Err(log)
+        });
     }
 
     /// Where it listens.

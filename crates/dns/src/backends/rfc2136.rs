@@ -135,7 +135,10 @@ impl Backend for NameServer {
 mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
-    use landfall_testkit::named::{KEY_NAME, Named, NamedZone, free_port};
+    use landfall_testkit::{
+        named::{KEY_NAME, Named, NamedZone},
+        ports::free_port,
+    };
 
     use super::*;
     use crate::{Data, Guard};
@@ -151,7 +154,7 @@ mod tests {
 
     #[tokio::test]
     async fn clocks_that_are_apart_are_told_by_how_much() {
-        let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port(&[Ipv4Addr::LOCALHOST]));
+        let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port());
         let zone = "lab.example.test";
         let server = Named::authoritative(address, &[NamedZone::new(zone, Ipv4Addr::LOCALHOST, "")], "");
         let section = Rfc2136 {

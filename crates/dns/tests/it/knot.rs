@@ -9,7 +9,7 @@ use std::{
 
 use landfall_dns::{Network, Probe, preflight};
 use landfall_platform::Verdict;
-use landfall_testkit::named::{SECRET, free_port};
+use landfall_testkit::{named::SECRET, ports::free_port};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ struct Knot {
 impl Knot {
     fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let port = free_port(&[Ipv4Addr::LOCALHOST]);
+        let port = free_port();
         let dir = home.path().display();
         let config = format!(
             "server:\n  rundir: {dir}\n  listen: 127.0.0.1@{port}\n\

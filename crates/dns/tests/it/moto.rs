@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use landfall_dns::{Network, Probe, preflight};
 use landfall_platform::Verdict;
 use landfall_testkit::{
-    Fixture, World, fail_at_every_step, kill_at_every_step, kill_every_removal, named::free_port, repeat_every_step,
+    Fixture, World, fail_at_every_step, kill_at_every_step, kill_every_removal, ports::free_port, repeat_every_step,
 };
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn conformance(file: &str) -> std::path::PathBuf {
 
 impl Moto {
     fn start() -> Self {
-        let port = free_port(&[Ipv4Addr::LOCALHOST]);
+        let port = free_port();
         let child = Command::new(format!("{}/bin/moto_server", venv()))
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
             .stdin(Stdio::null())

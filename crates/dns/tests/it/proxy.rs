@@ -23,8 +23,7 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// Loses the first replies to packets, and the first replies by connection.
     pub(crate) async fn start(server: SocketAddr, lost_packets: u32, lost_replies: u32) -> Self {
-        let address =
-            SocketAddr::new(Ipv4Addr::LOCALHOST.into(), landfall_testkit::named::free_port(&[Ipv4Addr::LOCALHOST]));
+        let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), landfall_testkit::ports::free_port());
         let packets = Arc::new(UdpSocket::bind(address).await.unwrap());
         let connections = TcpListener::bind(address).await.unwrap();
         let (lost_packets, lost_replies) = (AtomicU32::new(lost_packets), AtomicU32::new(lost_replies));

@@ -16,7 +16,8 @@ use landfall_engine::{
 use landfall_platform::{Bind, Discover, Environment, InfraId, StepError, error_chain};
 use landfall_testkit::{
     World,
-    named::{KEY_NAME, Named, NamedZone, free_port},
+    named::{KEY_NAME, Named, NamedZone},
+    ports::free_port_on,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -56,7 +57,7 @@ impl Scene {
     /// With further records in the zone, and further options of its server.
     pub(crate) fn with(records: &str, options: &str) -> Self {
         let [own, above, resolving] = [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last));
-        let port = free_port(&[own, above, resolving]);
+        let port = free_port_on(&[own, above, resolving]);
         let zones = [NamedZone::new(ZONE, own, records), NamedZone::new(REVERSE, own, "")];
         let server = Named::authoritative(SocketAddr::new(own.into(), port), &zones, options);
         let delegation = format!("lab NS ns1.{ZONE}.\nns1.{ZONE}. A {own}\n");

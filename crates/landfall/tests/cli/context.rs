@@ -8,6 +8,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use landfall_engine::Journal;
 use tempfile::TempDir;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_landfall");
@@ -122,6 +123,13 @@ impl Drop for TestContext {
         if std::thread::panicking() {
             self.temp.disable_cleanup(true);
             eprintln!("kept for inspection: {}", self.temp.path().display());
+            if let Ok(Some(journal)) = Journal::read_begun(&self.path(".landfall/journal.sqlite")) {
+                eprintln!("journal of the installation:");
+                for entry in &journal.entries {
+                    let failure = entry.failure.as_ref().map(|failure| format!(": {}", failure.error));
+                    eprintln!("  {} {}{}", entry.spec.id, entry.state.name(), failure.unwrap_or_default());
+                }
+            }
         }
     }
 }

@@ -1,18 +1,11 @@
 //! Waiting for something to come about.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// What a test waits at most for anything. Only a failing test waits so long.
+/// How long nothing may change before a test gives up waiting.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Looks again and again until there is something to return; a look that finds nothing says what it saw instead.
-pub(crate) fn until<T>(awaited: &str, mut look: impl FnMut() -> Result<T, String>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match look() {
-            Ok(found) => return found,
-            Err(seen) if Instant::now() > deadline => panic!("waited in vain for {awaited}; last seen: {seen}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(5)),
-        }
-    }
+/// Looks again and again until there is something to return; a look that finds nothing returns what it saw instead.
+pub(crate) fn until<T>(awaited: &str, look: impl FnMut() -> Result<T, String>) -> T {
+    landfall_testkit::patience::until(awaited, PATIENCE, look)
 }

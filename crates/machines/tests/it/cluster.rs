@@ -24,14 +24,14 @@ use landfall_machines::{
     Access, Controllers, Error, LeaseOptions, Machine, MachineHealthCheck, MachineSet, Metrics, Options, Pace,
 };
 use landfall_platform::InfraId;
-use landfall_testkit::ControlPlane;
+use landfall_testkit::{ControlPlane, patience::Patience};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::worlds::World;
 
-/// How long anything may take, on a machine that has other things to do.
+/// How long nothing may change before a test gives up waiting.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long a whole test may take. The longest take a minute or two.
@@ -40,8 +40,11 @@ const LIMIT: Duration = Duration::from_mins(10);
 /// How long a request may be on its way after its sender was killed.
 const ARRIVAL: Duration = Duration::from_millis(500);
 
+/// Control planes by the names of platforms.
+type Planes = BTreeMap<&'static str, Arc<Mutex<ControlPlane>>>;
+
 /// The control planes that most tests share, one for each platform.
-static SHARED: LazyLock<Mutex<BTreeMap<&str, Arc<Mutex<ControlPlane>>>>> = LazyLock::new(Mutex::default);
+static SHARED: LazyLock<Mutex<Planes>> = LazyLock::new(Mutex::default);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A cluster of its own: a namespace on an API server, and an infra id on a platform.
@@ -393,13 +396,13 @@ pub(crate) async fn in_time(test: impl Future<Output = ()>) {
     tokio::time::timeout(LIMIT, test).await.unwrap_or_else(|_| panic!("not done after {LIMIT:?}"));
 }
 
-/// Waits until something is so. `look` says what, or what it sees instead, which is part of the message of a failure.
+/// Waits until `look` returns something. What it sees instead is part of the message of a failure.
 pub(crate) async fn eventually<T, F: Future<Output = Result<T, String>>>(what: &str, look: impl Fn() -> F) -> T {
-    let begun = std::time::Instant::now();
+    let mut patience = Patience::new(PATIENCE);
     loop {
         match look().await {
             Ok(found) => return found,
-            Err(seen) => assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}; last seen: {seen}"),
+            Err(seen) => patience.look(what, &seen),
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

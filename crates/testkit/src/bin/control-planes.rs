@@ -33,14 +33,14 @@ fn main() -> ExitCode {
         // Programs end with the thread that started them: each thread stays until its sender is dropped.
         let mut running = Vec::new();
         for platform in PLATFORMS {
-            let (hold, held) = mpsc::channel::<()>();
-            let (serves, served) = mpsc::channel::<()>();
+            let (hold, released) = mpsc::channel::<()>();
+            let (ready, is_ready) = mpsc::channel::<()>();
             let home = home.path();
-            scope.spawn(move || serve(&of(home, platform), serves, &held));
-            running.push((hold, served));
+            scope.spawn(move || serve(&of(home, platform), &ready, &released));
+            running.push((hold, is_ready));
         }
         // A thread that panics drops its end, and has told the reason.
-        if running.iter().any(|(_, served)| served.recv().is_err()) {
+        if running.iter().any(|(_, is_ready)| is_ready.recv().is_err()) {
             return ExitCode::FAILURE;
         }
         let status = Command::new(program).args(rest).env(VARIABLE, home.path()).status();
@@ -56,11 +56,11 @@ fn main() -> ExitCode {
     })
 }
 
-/// Runs a control plane until `held` has no sender any more.
-fn serve(directory: &Path, serves: mpsc::Sender<()>, held: &mpsc::Receiver<()>) {
+/// Runs a control plane until `released` has no sender any more.
+fn serve(directory: &Path, ready: &mpsc::Sender<()>, released: &mpsc::Receiver<()>) {
     let plane = ControlPlane::start();
     plane.publish(directory);
-    let _told = serves.send(());
-    let _released = held.recv();
+    let _told = ready.send(());
+    let _released = released.recv();
     drop(plane);
 }

@@ -20,7 +20,6 @@ use std::{
     path::Path,
     process::Command,
     sync::LazyLock,
-    time::{Duration, Instant},
 };
 
 use clap::Parser as _;
@@ -42,6 +41,7 @@ use crate::{
     place::Place,
     pods,
     process::Process,
+    waiting::until,
 };
 
 pub(crate) const ZONE: &str = "example.com";
@@ -137,13 +137,9 @@ impl Scene {
         reply.json().unwrap_or_default()
     }
 
-    /// Waits until something is so.
-    fn eventually(&self, what: &str, is_so: impl Fn() -> bool) {
-        let began = Instant::now();
-        while !is_so() {
-            assert!(began.elapsed() < Duration::from_mins(1), "{what}: never; {:?}", self.left());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+    /// Waits until a condition holds.
+    fn eventually(&self, what: &str, holds: impl Fn() -> bool) {
+        until(what, || if holds() { Ok(()) } else { Err(format!("{:?}", self.left())) });
     }
 
     /// An installation with fields of the platform's section.
