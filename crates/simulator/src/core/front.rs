@@ -13,6 +13,7 @@ use super::clock::timestamp;
 use super::connection::Hangup;
 use super::faults::{Decision, Effect, ErrorBody, FaultPlan};
 use super::hook::{Call, Hooked};
+use super::recent_calls::{Answered, RecentCalls};
 use super::request_counts::RequestCounts;
 use super::request_log::{Entry, RequestLog, milliseconds, redact};
 use super::server::{Limits, Reply, Service};
@@ -30,6 +31,7 @@ pub(super) struct Front<S> {
     pub(super) world: World<S>,
     pub(super) faults: Mutex<FaultPlan>,
     pub(super) counts: RequestCounts,
+    pub(super) recent: RecentCalls,
     pub(super) log: Option<RequestLog>,
     pub(super) keeper: Option<Arc<Keeper>>,
     pub(super) limits: Limits,
@@ -79,20 +81,25 @@ impl<S: Simulation> Front<S> {
         self.hooked.run(|| Call { service, method: method.to_string(), path: path.to_owned() }).await;
         let decision = self.faults().decide(method.as_str(), path, query);
         let reply = self.suffer(&decision, request, next).await;
+        let status = reply.as_ref().ok().map(|response| response.status().as_u16());
+        let latency = (!decision.latency.is_zero()).then_some("latency");
+        let fault = decision.fault.map(|fault| fault.effect.word()).or(latency);
+        let query = redact(query);
         if let Some(log) = &self.log {
             let clock = self.world.clock();
-            let latency = (!decision.latency.is_zero()).then_some("latency");
             log.record(&Entry {
                 time: timestamp(clock.epoch(), clock.now()),
                 service,
                 method: method.as_str(),
                 path,
-                query: redact(query),
-                status: reply.as_ref().ok().map(|response| response.status().as_u16()),
+                query: &query,
+                status,
                 duration_ms: milliseconds(began.elapsed()),
-                fault: decision.fault.map(|fault| fault.effect.word()).or(latency),
+                fault,
             });
         }
+        let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
+        self.recent.note(Answered { method: method.to_string(), target, status, fault });
         reply
     }
 

@@ -15,6 +15,7 @@ mod identity;
 mod options;
 pub(crate) mod percent;
 mod private_file;
+mod recent_calls;
 mod request_counts;
 mod request_log;
 mod running;

@@ -20,8 +20,8 @@ pub(super) struct Entry<'a> {
     pub(super) service: &'a str,
     pub(super) method: &'a str,
     pub(super) path: &'a str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) query: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(super) query: &'a str,
     /// Null if the connection ended without an answer.
     pub(super) status: Option<u16>,
     /// Real time from the headers of the request to those of the answer.

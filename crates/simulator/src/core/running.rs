@@ -129,7 +129,11 @@ impl<S: Simulation> Running<S> {
 }
 
 impl<S: Simulation> Drop for Running<S> {
+    #[allow(clippy::print_stderr, reason = "explains a test that failed, where the test's own message is")]
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("last calls of the simulated {}:\n{}", self.platform, self.front.recent.lines());
+        }
         // The file is given up first: a task that has not heard yet must not write to what is somebody else's now.
         if let Some(keeper) = &self.front.keeper {
             keeper.close();

@@ -27,6 +27,7 @@ use super::guest::{GuestRuntime, PlainGuests};
 use super::hook::Hooked;
 use super::identity::{Identity, IdentityError};
 use super::options::Options;
+use super::recent_calls::RecentCalls;
 use super::request_counts::RequestCounts;
 use super::request_log::RequestLog;
 use super::running::Running;
@@ -262,6 +263,7 @@ impl Stage {
             world: world.clone(),
             faults: Mutex::new(faults),
             counts: RequestCounts::default(),
+            recent: RecentCalls::default(),
             log: self.log,
             keeper: keeper.clone(),
             limits,

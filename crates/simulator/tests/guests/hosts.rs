@@ -1,5 +1,4 @@
-//! Real hosts in the oVirt simulator. They need root and what `make tools` builds, so `make e2e` runs these tests and `make test`
-//! does not.
+//! Real hosts in the oVirt simulator. They need root and what `make tools` builds, so a plain `cargo nextest run` leaves them out.
 
 use std::net::IpAddr;
 use std::process::Command;
