@@ -78,6 +78,10 @@ class Installation:
         rows = self._read("SELECT DISTINCT step, record FROM record")
         return None if rows is None else set(rows)
 
+    def steps(self):
+        """Returns a line for each step in the journal, for the message of a failure."""
+        return [f"{step}: {state}" for step, state in self._read("SELECT id, state FROM step ORDER BY position") or ()]
+
     def _read(self, question):
         """Asks the journal. None if it is not there yet, or is being begun at this instant."""
         if self._journal is None:

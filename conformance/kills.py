@@ -295,7 +295,7 @@ class Trial:
         assert not lost, self._told(f"of others, and not as it was: {lost}, now {[seen.get(key) for key in lost]}")
 
     def _told(self, what):
-        return f"seed {self.seed}, {self.distribution}: {what}\n{'; '.join(self.story)}\n{self._replay()}"
+        return f"seed {self.seed}, {self.distribution}: {what}\n{'; '.join(self.story)}\n{'; '.join(self.install.steps())}\n{self._replay()}"
 
     def _replay(self):
         return f"replay with LANDFALL_TIER={tier.TIER} {SEED}={self.seed} conformance/{self.world.platform}/run -k kills"

@@ -1,9 +1,9 @@
 """A BIND on a loopback address, authoritative for one zone that takes updates from the owner of a key."""
 
 import re
-import socket
 import subprocess
 
+from ports import free_port
 from simulator import wait_for
 
 KEY = "landfall-key"
@@ -62,17 +62,3 @@ class Named:
         """Changes the zone with nsupdate, as a neighbour with the key would."""
         script = "\n".join([f"server 127.0.0.1 {self.port}", *lines, "send", ""])
         subprocess.run(["nsupdate", "-y", f"hmac-sha256:{KEY}:{SECRET}"], input=script, check=True, capture_output=True, text=True)
-
-
-def free_port():
-    """A port of 127.0.0.1 that is free for UDP and for TCP."""
-    for _ in range(100):
-        with socket.socket() as stream, socket.socket(type=socket.SOCK_DGRAM) as datagram:
-            stream.bind(("127.0.0.1", 0))
-            port = stream.getsockname()[1]
-            try:
-                datagram.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no port is free for UDP and for TCP")

@@ -79,8 +79,8 @@ platform:
         )
 
     def port(self, number):
-        """A port of 127.0.0.1 that is this lab's own, as its network is; the kernel gives out none that is so low."""
-        return 20_000 + 256 * number + self.second
+        """Returns a port of 127.0.0.1 that is this lab's own, as its network is; neither the kernel nor ports.py gives out one so low."""
+        return 10_000 + 256 * number + self.second
 
     def make_dual(self):
         """Gives the cluster addresses of both families, of networks for documentation. No guest can have those: they are for
