@@ -13,7 +13,7 @@ use crate::{cluster::Cluster, worlds::World};
 pub(crate) async fn crashes_at_many_moments<W: World>() {
     let first = Cluster::<W>::new().await;
     let (control_plane, world) = (Arc::clone(&first.control_plane), Arc::clone(&first.world));
-    stream::iter(0..tier::choose(6, W::CRASHES))
+    stream::iter(0..tier::choose(6, 100))
         .map(|seed| {
             let (control_plane, world) = (Arc::clone(&control_plane), Arc::clone(&world));
             async move { one::<W>(&Cluster::beside(control_plane, world).await, seed).await }

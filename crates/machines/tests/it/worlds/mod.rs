@@ -22,9 +22,6 @@ pub(crate) trait World: Send + Sync + 'static {
     /// Its name, as the install-config spells it.
     const PLATFORM: &'static str;
 
-    /// How many crashes are tried, each at another moment.
-    const CRASHES: u64 = 100;
-
     /// How many calls it takes to list all machines, however many there are.
     const CALLS_PER_LISTING: u64 = 1;
 

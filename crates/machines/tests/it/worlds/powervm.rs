@@ -69,8 +69,6 @@ fn texts(element: &Value, name: &str, found: &mut Vec<String>) {
 #[async_trait]
 impl World for Powervm {
     const PLATFORM: &'static str = "powervm";
-    /// Fewer than elsewhere: a partition takes many calls. What is proved is the same on every platform.
-    const CRASHES: u64 = 40;
     /// One for each server.
     const CALLS_PER_LISTING: u64 = 3;
 

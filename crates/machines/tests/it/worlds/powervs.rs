@@ -95,10 +95,6 @@ async fn until<F: Future<Output = bool>>(mut look: impl FnMut() -> F) {
 impl World for Powervs {
     const PLATFORM: &'static str = "powervs";
 
-    /// Fewer than elsewhere: each needs a workspace of its own, with a network and an image, and what is proved is the controllers' order
-    /// of doing things, which is the same on every platform.
-    const CRASHES: u64 = 40;
-
     async fn start() -> Self {
         // Ids are made from it, and clusters of several tests share the nodes of one API server.
         let seed = rand::random::<u32>().to_string();
