@@ -15,6 +15,8 @@ use tokio::process::{Child, Command};
 use crate::Arguments;
 use crate::waiting::until;
 
+/// Beginning of the names of all that is made for hosts on the simulator's own network, 198.51.100.0/24.
+const MARK: &str = "c63364";
 /// How long a simulator may take to be ready, and to be gone.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -53,6 +55,8 @@ impl Lab {
             .arg(&arguments.node_agent)
             .arg("--host-consoles")
             .arg(logs.join("consoles"))
+            .arg("--log-requests")
+            .arg(logs.join("requests"))
             .arg("--credentials")
             .arg(home.path().join("ovirt-config.yaml"))
             .arg("--install-config")
@@ -159,15 +163,17 @@ impl Host {
     }
 }
 
-/// What has the mark of a simulator on this machine: links, control groups, mounts, loop devices, directories and processes.
-pub(crate) async fn leftovers() -> anyhow::Result<Vec<String>> {
+/// Returns what has the mark of this laboratory's simulator on this machine: links, control groups, mounts, loop devices, directories and
+/// processes. Other simulators with real hosts may run beside it.
+async fn leftovers() -> anyhow::Result<Vec<String>> {
+    let is_marked = |line: &&str| line.contains(MARK);
     let mut left = Vec::new();
     let links = output(Command::new("ip").args(["-o", "link"])).await?;
-    left.extend(links.lines().filter(|line| line.contains(": lf-") || line.contains(": lv-")).map(str::to_owned));
+    left.extend(links.lines().filter(is_marked).map(str::to_owned));
     let mounts = std::fs::read_to_string("/proc/self/mounts")?;
-    left.extend(mounts.lines().filter(|line| line.contains("/run/lf-")).map(str::to_owned));
+    left.extend(mounts.lines().filter(is_marked).map(str::to_owned));
     let disks = output(Command::new("losetup").args(["--list", "--noheadings", "--output", "NAME,BACK-FILE"])).await?;
-    left.extend(disks.lines().filter(|line| line.contains("/hosts/lf-")).map(str::to_owned));
+    left.extend(disks.lines().filter(is_marked).map(str::to_owned));
     let groups = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(1);
         let (path, kind) = (words.next()?, words.next()?);
@@ -175,12 +181,14 @@ pub(crate) async fn leftovers() -> anyhow::Result<Vec<String>> {
     });
     for root in groups {
         let names = std::fs::read_dir(root)?.flatten().map(|entry| entry.path().display().to_string());
-        left.extend(names.filter(|path| path.contains("/landfall-lf-")));
+        left.extend(names.filter(|path| is_marked(&path.as_str())));
     }
     let places = std::fs::read_dir("/run")?.flatten().map(|entry| entry.path().display().to_string());
-    left.extend(places.filter(|path| path.starts_with("/run/lf-")));
+    left.extend(places.filter(|path| is_marked(&path.as_str())));
     let processes = output(Command::new("ps").args(["-eo", "pid,args"])).await?;
-    left.extend(processes.lines().filter(|line| line.contains("systemd-nspawn --quiet --boot")).map(str::to_owned));
+    // The guardian that tears everything down may outlive the simulator for a moment; its hosts may not.
+    let hosts = processes.lines().filter(is_marked).filter(|line| line.contains("systemd-nspawn"));
+    left.extend(hosts.map(str::to_owned));
     Ok(left)
 }
 
