@@ -14,11 +14,13 @@ export LANDFALL_TIER ?= gate
 export LANDFALL_RESULTS ?= $(TARGET)/results
 # One build serves all tests: features are chosen for all packages together, and those of the agent include its controller.
 WORKSPACE := --workspace --locked --features landfall-node/controller
+# nextest's own place for results, which does not follow CARGO_TARGET_DIR.
+JUNIT = target/nextest/$(LANDFALL_TIER)/junit.xml
 NEXTEST := $(CACHE)/cargo-nextest-0.9.140/bin/cargo-nextest nextest
 # `make e2e PROFILE=dev` takes what the tests have built, and runs slower.
 PROFILE ?= release
 BUILT := $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
-programs = cargo $(if $(filter dev,$(PROFILE)),test --workspace --no-run,build --profile $(PROFILE) $(1:%=--package %)) --locked
+programs = cargo $(if $(filter dev,$(PROFILE)),test $(WORKSPACE) --no-run,build --locked --profile $(PROFILE) $(1:%=--package %))
 NODE_TARGET ?= x86_64-unknown-linux-musl
 NODE := $(TARGET)/$(NODE_TARGET)/$(BUILT)/landfall-node
 # Each has a folder in conformance/ with a program `run`.
@@ -80,17 +82,19 @@ test: ## Run everything that must hold at each merge (needs root; half an hour o
 	scripts/setup build
 	rm -rf $(LANDFALL_RESULTS)
 	scripts/stage --needed setup scripts/setup test tools lint
-	scripts/stage --needed tools scripts/build-tools
+	scripts/stage tools scripts/build-tools
 	scripts/stage --needed build $(NEXTEST) run $(WORKSPACE) --no-run --timings
 	scripts/stage lint $(MAKE) --no-print-directory checks
-	$(MAKE) --no-print-directory --jobs 4 $(STAGES:%=stage-%)
+	$(MAKE) --no-print-directory --jobs 4 --keep-going $(STAGES:%=stage-%) || true
 	scripts/report setup tools build lint $(STAGES)
 
 .PHONY: test-full
 test-full: ## Run `make test` with all repetitions, and both README commands on a new machine (needs root; several hours).
-	$(MAKE) test LANDFALL_TIER=full
-	$(MAKE) e2e PROFILE=dev
-	scripts/fresh-machine
+	status=0; \
+	$(MAKE) test LANDFALL_TIER=full || status=$$?; \
+	$(MAKE) e2e || status=$$?; \
+	scripts/fresh-machine || status=$$?; \
+	exit $$status
 
 # A stage that fails keeps no other one from running.
 .PHONY: $(STAGES:%=stage-%)
@@ -99,12 +103,14 @@ $(STAGES:%=stage-%): stage-%:
 
 .PHONY: tests
 tests:
-	cargo build --quiet $(WORKSPACE) --bin control-planes
+	cargo build --quiet $(WORKSPACE) --bin control-planes --example operate
+	rm -f $(JUNIT)
 	status=0; $(TARGET)/debug/control-planes $(NEXTEST) run $(WORKSPACE) --profile $(LANDFALL_TIER) || status=$$?; \
-	cp $(TARGET)/nextest/$(LANDFALL_TIER)/junit.xml $(LANDFALL_RESULTS)/tests.xml; exit $$status
+	cp $(JUNIT) $(LANDFALL_RESULTS)/tests.xml; exit $$status
 
 .PHONY: hosts
 hosts:
+	cargo build --quiet $(WORKSPACE) --bin landfall-e2e --bin landfall-node --bin landfall --example operate
 	$(TARGET)/debug/landfall-e2e --node-agent $(TARGET)/debug/landfall-node --logs $(LANDFALL_RESULTS)/hosts --junit $(LANDFALL_RESULTS)/hosts.xml
 
 .PHONY: profile
