@@ -61,7 +61,7 @@ impl Context {
         let (printer, log, dir, command) = (self.printer, self.log.clone(), self.globals.dir.clone(), self.command);
         let farewell = move || {
             printer.error(&Error::Interrupted.into(), None);
-            printer.info(format_args!("to go on: run 'landfall {command}' again in the same directory"));
+            printer.info(format_args!("to go on: run 'landfall {command}' again"));
             log.attach(&dir);
         };
         let interrupt = Interrupt::listen(farewell).map_err(Error::Signals)?;

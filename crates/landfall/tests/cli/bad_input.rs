@@ -96,7 +96,8 @@ fn the_directory_is_missing_or_none() {
     let run = context.run(&["create", "manifests"]);
     assert_eq!(run.code, 3);
     assert!(run.stderr.contains("there is no") && run.stderr.contains("install-config.yaml"), "{}", run.stderr);
-    assert!(run.stderr.contains("hint: make one with 'landfall create install-config'"), "{}", run.stderr);
+    let hint = format!("hint: make one with {}", context.named("create install-config"));
+    assert!(run.stderr.contains(&hint), "{}", run.stderr);
 
     fs::remove_dir(context.dir()).unwrap();
     for command in [&["create", "manifests"][..], &["create", "ignition-configs"], &["status"]] {

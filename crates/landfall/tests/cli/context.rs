@@ -92,6 +92,11 @@ impl TestContext {
         run
     }
 
+    /// A command as messages name it: it can be pasted in any directory.
+    pub(crate) fn named(&self, command: &str) -> String {
+        format!("'landfall {command} --dir {}'", self.dir().display())
+    }
+
     pub(crate) fn tree(&self) -> Tree {
         let mut tree = Tree::new();
         collect(&self.dir(), &self.dir(), &mut tree);

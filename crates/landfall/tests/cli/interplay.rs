@@ -76,7 +76,7 @@ fn a_second_run_is_locked_out_and_told_by_whom() {
     for command in [&["create", "manifests"][..], &["create", "ignition-configs"], &overwrite] {
         let run = context.run(command);
         assert_eq!(run.code, 3, "{command:?}: {}", run.stderr);
-        let holder = format!("is in use by 'landfall create manifests' (process {} on ", waiting.pid());
+        let holder = format!("is in use by {} (process {} on ", context.named("create manifests"), waiting.pid());
         assert!(run.stderr.contains(&holder) && run.stderr.contains(", since 20"), "{}", run.stderr);
         assert!(run.stderr.contains("hint: wait until that run has ended"), "{}", run.stderr);
     }
@@ -104,7 +104,8 @@ fn an_interrupt_stops_cleanly_and_says_how_to_go_on() {
         let run = waiting.result();
         assert_eq!(run.code, 8, "{signal}: {}", run.stderr);
         assert!(run.stderr.contains("error: interrupted"), "{}", run.stderr);
-        assert!(run.stderr.contains("to go on: run 'landfall create manifests' again"), "{}", run.stderr);
+        let hint = format!("to go on: run {} again", waiting.context.named("create manifests"));
+        assert!(run.stderr.contains(&hint), "{}", run.stderr);
         assert_eq!(waiting.context.visible_tree(), before);
     }
 }

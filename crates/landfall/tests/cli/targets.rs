@@ -13,7 +13,7 @@ fn manifests_first_and_then_ignition_configs() {
     warning: [TEMP]/home/.ovirt/ovirt-config.yaml does not exist or is incomplete, so the manifests hold no credentials for the machine controller
     manifests: 13 written
     infra id: [INFRA-ID]
-    edit the manifests if you like, then run 'landfall create ignition-configs'
+    edit the manifests if you like, then run 'landfall create ignition-configs --dir [TEMP]/dir'
     ");
     assert_eq!(run.stdout, "");
     assert!(!context.path("bootstrap.ign").exists());

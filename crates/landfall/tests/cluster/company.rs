@@ -17,7 +17,7 @@ fn one_installation_at_a_time_and_everybody_may_look() {
 
     for second in [["create", "cluster"], ["destroy", "cluster"], ["create", "manifests"]] {
         let told = install.fails(&second, 3);
-        assert!(told.contains("'landfall create cluster'"), "{second:?}: {told}");
+        assert!(told.contains(&install.context.named("create cluster")), "{second:?}: {told}");
         assert!(told.contains(&format!("process {}", process.id())), "{second:?}: {told}");
     }
     let status = install.ok(&["status"]);

@@ -64,7 +64,7 @@ fn another_install_config_is_refused_once_the_cluster_exists() {
         ];
         for (from, to, told) in changes {
             install.context.replace("install-config.yaml", from, to);
-            let hint = "'landfall create cluster' does no upgrades";
+            let hint = format!("{} does no upgrades", install.context.named("create cluster"));
             for command in [
                 &["create", "cluster", "--regenerate"][..],
                 &["create", "cluster", "--keep-stale"],
@@ -72,7 +72,7 @@ fn another_install_config_is_refused_once_the_cluster_exists() {
                 &["create", "ignition-configs", "--regenerate"],
                 &["create", "manifests"],
             ] {
-                refused(&engine, &install, command, &[told, hint, &install.infra_id(), "landfall destroy cluster"]);
+                refused(&engine, &install, command, &[told, &hint, &install.infra_id(), "landfall destroy cluster"]);
             }
             install.context.write("install-config.yaml", &original);
         }

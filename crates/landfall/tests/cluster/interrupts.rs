@@ -25,7 +25,7 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     let run = process.wait();
     assert_eq!(run.code, 8, "{}", run.stderr);
     assert!(run.stderr.contains("interrupted") || run.stderr.contains("stopped"), "{}", run.stderr);
-    assert!(run.stderr.contains("run 'landfall create cluster' again"), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("run {} again", install.context.named("create cluster"))), "{}", run.stderr);
     engine.clear_faults();
 
     // While the API is waited for.
@@ -40,7 +40,7 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     process.interrupt();
     let run = process.wait();
     assert_eq!(run.code, 8, "{}", run.stderr);
-    assert!(run.stderr.contains("run 'landfall create cluster' again"), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("run {} again", install.context.named("create cluster"))), "{}", run.stderr);
 
     let before = engine.changes();
     install.create();
@@ -54,7 +54,7 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     process.interrupt();
     let run = process.wait();
     assert_eq!(run.code, 8, "{}", run.stderr);
-    assert!(run.stderr.contains("run 'landfall destroy cluster' again"), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("run {} again", install.context.named("destroy cluster"))), "{}", run.stderr);
     engine.clear_faults();
     install.destroy();
     assert_same(&engine.inventory(), &empty, "interrupted three times, and destroyed");

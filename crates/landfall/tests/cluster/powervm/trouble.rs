@@ -58,7 +58,8 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
         process.interrupt();
         let run = process.wait();
         assert_eq!(run.code, 8, "{}", run.stderr);
-        assert!(run.stderr.contains(&format!("run 'landfall {command} cluster' again")), "{}", run.stderr);
+        let hint = format!("run {} again", install.context.named(&format!("{command} cluster")));
+        assert!(run.stderr.contains(&hint), "{}", run.stderr);
         scene.clear_faults();
     };
     interrupted(6, "create");
