@@ -108,6 +108,12 @@ tests:
 	status=0; $(TARGET)/debug/control-planes $(NEXTEST) run $(WORKSPACE) --profile $(LANDFALL_TIER) || status=$$?; \
 	cp $(JUNIT) $(LANDFALL_RESULTS)/tests.xml; exit $$status
 
+.PHONY: quick
+quick: ## Run the tests of a platform crate, or of another one with a test `it`. CRATE=platform-packet
+	scripts/setup build
+	$(NEXTEST) run $(WORKSPACE) --lib --test it $(if $(filter platform-powervm,$(CRATE)),--test powervm_platform) \
+		-E 'package(landfall-$(CRATE))'
+
 .PHONY: hosts
 hosts:
 	cargo build --quiet $(WORKSPACE) --bin landfall-e2e --bin landfall-node --bin landfall --example operate
