@@ -52,6 +52,16 @@ pub enum Error {
         /// What the parser said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A compressed file in an Ignition config cannot be unpacked.
+    #[error("cannot unpack {path} in the Ignition config '{name}'")]
+    ReadIgnitionFile {
+        /// Which config.
+        name: String,
+        /// The file's path on the machine.
+        path: String,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The Ignition config of a role has another spec version than Landfall writes.
     #[error("the Ignition config '{name}' has a spec version other than 3.3.0; set ignition.version to 3.3.0")]
     IgnitionVersion {

@@ -25,6 +25,7 @@ pub mod openshift;
 mod pki;
 mod secrets;
 mod template;
+mod unpack;
 mod yaml;
 
 pub use cluster::Cluster;

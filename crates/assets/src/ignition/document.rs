@@ -1,10 +1,10 @@
 //! The one place that knows the types of the Ignition spec.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use data_url::DataUrl;
-use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use flate2::{Compression, write::GzEncoder};
 use ignition_config::{
     Config,
     v3_3::{
@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::{
     Cluster, Error,
     node::{NodeConfig, NodeContents, NodeFile, NodeUnit, no_proxy},
+    unpack::{UnpackError, gunzip},
 };
 
 /// Below this many bytes compression costs more than it saves.
@@ -83,20 +84,19 @@ impl Document {
     }
 
     /// Puts other contents in the place of a text file's own; `rewrite` is given what is there. Nothing happens if the config
-    /// has no such file, or has it from elsewhere.
+    /// has no such file, or has it from elsewhere. The outer error is that of the file, the inner one that of `rewrite`.
     pub(super) fn rewrite_file<E>(
         &mut self,
         path: &str,
         rewrite: impl FnOnce(&str) -> Result<String, E>,
-    ) -> Result<(), E> {
+    ) -> Result<Result<(), E>, UnpackError> {
         let files = self.0.storage.iter_mut().flat_map(|storage| &mut storage.files).flatten();
         for resource in files.filter(|file| file.path == path).filter_map(|file| file.contents.as_mut()) {
-            if let Some(text) = text(resource) {
-                *resource = inline(rewrite(&text)?.as_bytes());
-                break;
+            if let Some(text) = text(resource)? {
+                return Ok(rewrite(&text).map(|rewritten| *resource = inline(rewritten.as_bytes())));
             }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// Removes a file, if there is one at this path.
@@ -170,12 +170,10 @@ fn inline(bytes: &[u8]) -> Resource {
 }
 
 /// What [`inline`] made of a text, or somebody else who edited the config.
-fn text(resource: &Resource) -> Option<String> {
-    let (bytes, _) = DataUrl::process(resource.source.as_deref()?).ok()?.decode_to_vec().ok()?;
-    if resource.compression.as_deref() != Some("gzip") {
-        return String::from_utf8(bytes).ok();
-    }
-    let mut text = String::new();
-    GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).ok()?;
-    Some(text)
+fn text(resource: &Resource) -> Result<Option<String>, UnpackError> {
+    let data = resource.source.as_deref().and_then(|source| DataUrl::process(source).ok()?.decode_to_vec().ok());
+    let Some((bytes, _)) = data else { return Ok(None) };
+    let is_packed = resource.compression.as_deref() == Some("gzip");
+    let bytes = if is_packed { gunzip(&bytes)? } else { bytes };
+    Ok(String::from_utf8(bytes).ok())
 }

@@ -88,6 +88,7 @@ mod tests {
             kernel: url("kernel"),
             initramfs: url("initramfs"),
             rootfs: url("rootfs"),
+            trust_boot_network: false,
             install_disk: Some("/dev/sda".to_owned()),
             console: None,
             kernel_arguments: vec!["nosmt".to_owned()],

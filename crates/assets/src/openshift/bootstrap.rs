@@ -2,15 +2,13 @@
 //!
 //! It is handled as JSON: whatever else the release puts into it, now or in a later version of the spec, stays as it is.
 
-use std::io::Read;
-
 use base64::{Engine, prelude::BASE64_STANDARD};
 use data_url::DataUrl;
-use flate2::read::GzDecoder;
+use landfall_platform::error_chain;
 use serde_json::{Value, json};
 
 use super::{Error, VersionInfo};
-use crate::{NodeConfig, ignition};
+use crate::{NodeConfig, ignition, unpack::gunzip};
 
 const NAME: &str = "bootstrap.ign";
 
@@ -28,17 +26,19 @@ impl Bootstrap {
     }
 
     /// The contents of a file on the machine, if they stand in the config.
-    pub(super) fn contents(&self, path: &str) -> Option<Vec<u8>> {
-        let contents = &self.list("/storage/files").iter().find(|file| file["path"] == path)?["contents"];
+    pub(super) fn contents(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some(file) = self.list("/storage/files").iter().find(|file| file["path"] == path) else { return Ok(None) };
+        let contents = &file["contents"];
         // Without a source a file is empty.
         let source = contents["source"].as_str().unwrap_or("data:,");
-        let data = DataUrl::process(source).ok()?.decode_to_vec().ok()?.0;
-        if contents["compression"] != "gzip" {
-            return Some(data);
+        let data = DataUrl::process(source).ok().and_then(|url| url.decode_to_vec().ok());
+        match data {
+            Some((data, _)) if contents["compression"] == "gzip" => {
+                let reason = |error| unusable(format!("{path} in it cannot be unpacked: {}", error_chain(&error)));
+                gunzip(&data).map(Some).map_err(reason)
+            }
+            data => Ok(data.map(|(data, _)| data)),
         }
-        let mut decompressed = Vec::new();
-        GzDecoder::new(data.as_slice()).read_to_end(&mut decompressed).ok()?;
-        Some(decompressed)
     }
 
     /// Replaces the contents of a file that is there.
@@ -79,4 +79,26 @@ impl Bootstrap {
 
 fn unusable(reason: String) -> Error {
     Error::Unusable { path: NAME.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unpack::too_large;
+
+    #[test]
+    fn a_file_that_unpacks_to_far_too_much_is_refused() {
+        let source = format!("data:;base64,{}", BASE64_STANDARD.encode(too_large()));
+        let config = json!({
+            "storage": { "files": [{ "path": "/opt/a", "contents": { "source": source, "compression": "gzip" } }] },
+            "systemd": { "units": [] },
+        });
+        let bootstrap = Bootstrap::parse(config.to_string().as_bytes()).unwrap();
+        let refused = bootstrap.contents("/opt/a").unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "cannot use bootstrap.ign: /opt/a in it cannot be unpacked: it unpacks to more than 64 MiB"
+        );
+        assert!(bootstrap.contents("/opt/b").unwrap().is_none());
+    }
 }

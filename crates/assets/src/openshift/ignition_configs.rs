@@ -105,7 +105,7 @@ fn bootstrap(
 ) -> Result<Vec<u8>, Error> {
     let mut bootstrap = Bootstrap::parse(config)?;
     for (path, file) in given(manifests).filter(|(path, _)| *path != REWRITTEN) {
-        if bootstrap.contents(&format!("/opt/openshift/{path}")).as_deref() != Some(&file.contents) {
+        if bootstrap.contents(&format!("/opt/openshift/{path}"))?.as_deref() != Some(&file.contents) {
             return Err(Error::ManifestIgnored { path: path.to_owned() });
         }
     }
