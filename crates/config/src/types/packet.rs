@@ -182,12 +182,17 @@ pub enum Os {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ipxe {
-    /// URL of the live kernel.
+    /// URL (https, unless `trustBootNetwork` is set) of the live kernel.
     pub kernel: Url,
-    /// URL of the live initramfs.
+    /// URL (https, unless `trustBootNetwork` is set) of the live initramfs.
     pub initramfs: Url,
     /// URL of the live root file system.
     pub rootfs: Url,
+    /// Allows URLs of kernel and initramfs that are not https. Nothing verifies these files then: set it only if every network
+    /// between the machines and the server is yours, since who can change packets there boots a system of its own on the machines and
+    /// gets the configs that they get. Default: no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trust_boot_network: bool,
     /// Disk that the system is installed to. Without it the system lives in memory and is fetched anew at each start. Default:
     /// `/dev/sda`.
     #[serde(default = "Ipxe::default_disk", skip_serializing_if = "Option::is_none")]

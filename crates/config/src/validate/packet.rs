@@ -44,6 +44,7 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
         report.problem(Problem::new(path::key(&at("assetHost"), "url"), rule).value(url));
     }
     bucket(packet, report);
+    live_system(packet, report);
     arguments(packet, report);
     let announces =
         packet.cloud_controller_manager.as_ref().is_some_and(|own| own.services != ServiceLoadBalancer::None);
@@ -67,6 +68,22 @@ pub(super) fn check(config: &InstallConfig, report: &mut Report) {
     }
     endpoint(config, packet, report);
     pools(config, packet, report);
+}
+
+/// iPXE has no digests of what it fetches. The root file system needs none here: the initramfs has its digest.
+fn live_system(packet: &packet::Platform, report: &mut Report) {
+    let Os::Ipxe(ipxe) = &packet.os else { return };
+    let place = path::key(&path::key(SECTION, "os"), "ipxe");
+    for (field, url) in [("kernel", &ipxe.kernel), ("initramfs", &ipxe.initramfs)] {
+        if url.scheme() != "https" && !ipxe.trust_boot_network {
+            let rule = "must begin with https://: nothing else verifies what machines boot";
+            let problem = Problem::new(path::key(&place, field), rule).value(url);
+            report.problem(problem.suggest(
+                "if every network between the machines and this server is yours, set \
+                 platform.packet.os.ipxe.trustBootNetwork",
+            ));
+        }
+    }
 }
 
 /// The script travels in plain, and an argument may name a config. Ignition has no digest to compare a config with that an argument

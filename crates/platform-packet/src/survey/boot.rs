@@ -91,8 +91,8 @@ fn field(key: Key, answers: &Answers) -> Question {
 
 fn wording(key: Key) -> (&'static str, &'static str) {
     match key {
-        key::KERNEL => ("URL of the live kernel", "Of Fedora CoreOS or RHEL CoreOS; machines must reach it"),
-        key::INITRAMFS => ("URL of the live initramfs", "Of the same release"),
+        key::KERNEL => ("URL of the live kernel", "https; of Fedora CoreOS or RHEL CoreOS; machines must reach it"),
+        key::INITRAMFS => ("URL of the live initramfs", "https; of the same release"),
         key::ROOTFS => ("URL of the live root file system", "Of the same release"),
         key::DISK => ("Disk to install to", "The system is installed to it when a machine boots for the first time"),
         key::ASSET_PUBLIC => {

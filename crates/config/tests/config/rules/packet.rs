@@ -1,6 +1,6 @@
 //! The Packet section.
 
-use landfall_config::{EndpointHolder, parse_tree, parse_yaml, tree};
+use landfall_config::{EndpointHolder, packet, parse_tree, parse_yaml, tree};
 use serde_json::Value;
 
 use crate::support::problems_of;
@@ -55,6 +55,12 @@ fn every_rule_with_something_that_breaks_it() {
             "platform.packet.assetHost={bucket: {name: assets, linkMinutes: 20000}}",
             "platform.packet.assetHost.bucket.linkMinutes",
             "from 10 to 10080",
+        ),
+        ("platform.packet.os.ipxe.kernel='http://mirror.example.com/k'", "platform.packet.os.ipxe.kernel", "https://"),
+        (
+            "platform.packet.os.ipxe.initramfs='tftp://mirror.example.com/i'",
+            "platform.packet.os.ipxe.initramfs",
+            "https://",
         ),
         (
             "platform.packet.os.ipxe.kernelArguments=['ignition.config.url=http://assets.example.com/a.ign']",
@@ -135,4 +141,21 @@ fn kernel_arguments_may_name_a_config_that_is_verified() {
         let problems = problems_of(changed(&[&format!("platform.packet.os.ipxe.kernelArguments={arguments}")]));
         assert!(problems.is_empty(), "{arguments}: {problems:?}");
     }
+}
+
+#[test]
+fn kernels_come_in_plain_only_over_a_network_that_the_user_trusts() {
+    let plain = [
+        "platform.packet.os.ipxe.kernel='http://mirror.example.com/k'",
+        "platform.packet.os.ipxe.initramfs='http://mirror.example.com/i'",
+    ];
+    let refused = problems_of(changed(&plain));
+    assert_eq!(refused.len(), 2, "{refused:?}");
+    let trusted = [plain[0], plain[1], "platform.packet.os.ipxe.trustBootNetwork=true"];
+    let config = parse_tree(changed(&trusted)).unwrap_or_else(|error| panic!("{error}")).config;
+    let packet::Os::Ipxe(ipxe) = &config.platform.packet().unwrap().os else { panic!("not started from the network") };
+    assert!(ipxe.trust_boot_network);
+    // The initramfs has the digest of the root file system.
+    let rootfs = "platform.packet.os.ipxe.rootfs='http://mirror.example.com/r'";
+    assert!(parse_tree(changed(&[rootfs])).is_ok());
 }
