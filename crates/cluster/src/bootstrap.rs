@@ -26,6 +26,9 @@ pub struct Bootstrap {
     pub step: String,
     /// What it last said about it.
     pub message: String,
+    /// Its public SSH host keys, a type and a key each; none if it has not told them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ssh_host_keys: Vec<String>,
 }
 
 /// The `ConfigMap`.
@@ -46,15 +49,18 @@ struct Data {
 
 impl From<ConfigMap> for Bootstrap {
     fn from(ConfigMap { data: Data { status, steps, step, message } }: ConfigMap) -> Self {
-        Self { status, steps, step, message }
+        Self { status, steps, step, message, ssh_host_keys: Vec::new() }
     }
 }
 
 /// What the config server says.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Report {
     status: String,
     steps: Vec<Step>,
+    #[serde(default)]
+    ssh_host_keys: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +72,7 @@ struct Step {
 }
 
 impl From<Report> for Bootstrap {
-    fn from(Report { status, steps }: Report) -> Self {
+    fn from(Report { status, steps, ssh_host_keys }: Report) -> Self {
         let is_done = |step: &&Step| step.state == "done";
         let current = steps.iter().find(|step| !is_done(step));
         Self {
@@ -74,6 +80,7 @@ impl From<Report> for Bootstrap {
             steps: format!("{}/{}", steps.iter().filter(is_done).count(), steps.len()),
             step: current.map(|step| step.title.clone()).unwrap_or_default(),
             message: current.map(|step| step.message.clone()).unwrap_or_default(),
+            ssh_host_keys,
         }
     }
 }

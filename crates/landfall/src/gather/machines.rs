@@ -7,6 +7,8 @@ use futures::future::join_all;
 use landfall_platform::InfraId;
 use tokio::{process::Command, time::timeout};
 
+use super::known_hosts::KnownHosts;
+
 /// The user that Ignition gives the key of the install-config to.
 const USER: &str = "core";
 /// For connecting and for all that a machine has to say.
@@ -18,16 +20,17 @@ const LOGS: [(&str, &str); 3] = [
     ("failed-units.txt", "systemctl list-units --no-pager --failed"),
 ];
 
-/// The system's own ssh. Machines make their keys when they boot, so the first connection takes what it is shown; the cluster's own file of known hosts
-/// keeps it by the machine's name, and a machine that shows another key later is refused.
+/// The system's own ssh. Machines make their keys when they boot. A machine that has told its keys over a channel that is verified must show
+/// one of them; of another the first connection takes what it is shown, and one that shows another key later is refused. The cluster's own
+/// file of known hosts has both.
 pub(super) struct Shell {
     key: Option<PathBuf>,
-    known_hosts: PathBuf,
+    known_hosts: KnownHosts,
     infra_id: InfraId,
 }
 
 impl Shell {
-    pub(super) fn new(key: Option<PathBuf>, known_hosts: PathBuf, infra_id: &InfraId) -> Self {
+    pub(super) fn new(key: Option<PathBuf>, known_hosts: KnownHosts, infra_id: &InfraId) -> Self {
         Self { key, known_hosts, infra_id: infra_id.clone() }
     }
 
@@ -46,19 +49,21 @@ impl Shell {
 
     async fn run(&self, name: &str, address: &str, command: &str) -> anyhow::Result<Vec<u8>> {
         // ssh takes a list of files here, so a path with spaces needs quotes.
-        let known_hosts = format!("UserKnownHostsFile=\"{}\"", self.known_hosts.display());
+        let known_hosts = format!("UserKnownHostsFile=\"{}\"", self.known_hosts.path().display());
         // The user's own names, such as `bootstrap`, are those of any cluster.
         let alias = if name.starts_with(self.infra_id.as_str()) {
             name.to_owned()
         } else {
             format!("{}-{name}", self.infra_id)
         };
+        let checking =
+            format!("StrictHostKeyChecking={}", if self.known_hosts.has_told(&alias) { "yes" } else { "accept-new" });
         let alias = format!("HostKeyAlias={alias}");
         let mut ssh = Command::new("ssh");
         for option in [
             "BatchMode=yes",
             "ConnectTimeout=10",
-            "StrictHostKeyChecking=accept-new",
+            &checking,
             "UpdateHostKeys=no",
             "GlobalKnownHostsFile=/dev/null",
             "LogLevel=ERROR",
@@ -81,8 +86,8 @@ impl Shell {
         let said = String::from_utf8_lossy(&output.stderr);
         if said.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") || said.contains("Host key verification failed") {
             anyhow::bail!(
-                "ssh to {address}: {name} shows another host key than before; if the machine was made anew, delete its line in {}",
-                self.known_hosts.display()
+                "ssh to {address}: {name} shows a host key that is not one of those known of it; if the machine was made anew, delete its lines in {}",
+                self.known_hosts.path().display()
             );
         }
         anyhow::bail!("ssh to {address}: {}", said.trim().lines().last().unwrap_or("no reason was given"))

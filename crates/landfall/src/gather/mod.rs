@@ -5,6 +5,7 @@
 
 mod bundle;
 mod documents;
+mod known_hosts;
 mod machines;
 mod scrub;
 mod secrets;
@@ -12,11 +13,12 @@ mod secrets;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use landfall_cluster::Bootstrap;
 use landfall_engine::{Journal, Snapshot};
 use landfall_platform::{InfraId, Machine};
 use landfall_workdir::{LOG, WorkDir};
 
-use self::{bundle::Bundle, machines::Shell, scrub::Scrub};
+use self::{bundle::Bundle, known_hosts::KnownHosts, machines::Shell, scrub::Scrub};
 use crate::{
     cluster::{JOURNAL, Site, api, bootstrap_progress},
     context::Context,
@@ -31,7 +33,7 @@ const RESOURCES: [(&str, &str); 4] = [
     ("api/events.json", "api/v1/events?limit=500"),
 ];
 
-/// Keys of the cluster's machines, as they showed them first.
+/// SSH host keys of the cluster's machines, as they told them or showed them first.
 pub(crate) const KNOWN_HOSTS: &str = ".landfall/known_hosts";
 
 /// Where machines are asked, besides those that the platform names.
@@ -68,11 +70,13 @@ pub(crate) async fn gather(
     let text = found.as_ref().map(|found| serde_json::to_vec_pretty(found).unwrap_or_default());
     bundle.add("platform/machines.json", text.map_err(|error| anyhow::anyhow!("{error:#}")));
     let found = found.unwrap_or_default();
-    let said = bootstrap_progress(dir).await.and_then(|said| Ok(serde_json::to_vec_pretty(&said)?));
-    bundle.add("bootstrap.json", said);
+    let said = bootstrap_progress(dir).await;
+    let addresses = addresses(&found, infra_id, hosts);
+    let known_hosts = known_hosts(dir, infra_id, &addresses, &said, context)?;
+    bundle.add("bootstrap.json", said.and_then(|said| Ok(serde_json::to_vec_pretty(&said)?)));
     cluster(dir, &mut bundle).await;
-    let shell = Shell::new(hosts.key.clone(), dir.path(KNOWN_HOSTS), infra_id);
-    for (name, output) in shell.ask(&addresses(&found, infra_id, hosts)).await {
+    let shell = Shell::new(hosts.key.clone(), known_hosts, infra_id);
+    for (name, output) in shell.ask(&addresses).await {
         bundle.add(&name, output);
     }
 
@@ -81,6 +85,34 @@ pub(crate) async fn gather(
     }
     let name = format!("log-bundle-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ"));
     bundle.write(&name, &dir.path(&format!("{name}.tar.gz")))
+}
+
+/// Writes down the SSH host keys that the bootstrap machine has told, and warns if it is about to be asked and they are not known.
+fn known_hosts(
+    dir: &WorkDir,
+    infra_id: &InfraId,
+    machines: &[(String, Option<String>)],
+    said: &anyhow::Result<Option<Bootstrap>>,
+    context: &Context,
+) -> anyhow::Result<KnownHosts> {
+    let mut known_hosts = KnownHosts::read(dir.path(KNOWN_HOSTS))?;
+    let alias = format!("{infra_id}-bootstrap");
+    let told = said.as_ref().ok().and_then(Option::as_ref).map(|said| said.ssh_host_keys.as_slice());
+    if known_hosts.tell(&alias, told.unwrap_or_default())? {
+        return Ok(known_hosts);
+    }
+    let is_asked = machines.iter().any(|(name, address)| name.ends_with("bootstrap") && address.is_some());
+    if is_asked && !known_hosts.has(&alias) {
+        let reason = match said {
+            Ok(_) => "it has told none".to_owned(),
+            Err(error) => format!("{error:#}"),
+        };
+        context.printer.warn(format_args!(
+            "the SSH host keys of the bootstrap machine cannot be verified ({reason}); whichever key is shown now is trusted, so \
+             that an attacker on the way would see the commands and could invent the output"
+        ));
+    }
+    Ok(known_hosts)
 }
 
 /// The journal, for people: everything that was begun, and what came of it.

@@ -1,7 +1,10 @@
 //! How far the bootstrap has come, for those outside: a file that the config server serves as `/progress`, and the
 //! `ConfigMap` `kube-system/bootstrap` once there is an API.
 
-use std::{path::PathBuf, sync::Mutex};
+use std::{
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
 use jiff::Timestamp;
 use landfall_engine::{Event, EventSink, Plan};
@@ -24,6 +27,10 @@ pub struct Progress {
     pub status: String,
     /// All steps, in their order.
     pub steps: Vec<StepProgress>,
+    /// Public SSH host keys of the machine, as `known_hosts` files have them: who asks over TLS need not trust the first key that is
+    /// shown over SSH.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ssh_host_keys: Vec<String>,
 }
 
 /// How far a step has come.
@@ -54,7 +61,7 @@ impl Progress {
             message: String::new(),
             since: None,
         });
-        Self { status: "progressing".to_owned(), steps: steps.collect() }
+        Self { status: "progressing".to_owned(), steps: steps.collect(), ssh_host_keys: Vec::new() }
     }
 
     /// Marks steps that an earlier run has finished.
@@ -121,14 +128,33 @@ fn config_map(status: &str) -> Value {
 pub(super) struct Recorder {
     progress: Mutex<Progress>,
     file: PathBuf,
+    /// Directory with the SSH host keys.
+    ssh: PathBuf,
     changed: watch::Sender<Option<Value>>,
 }
 
 impl Recorder {
-    pub(super) fn new(progress: Progress, file: PathBuf) -> (Self, watch::Receiver<Option<Value>>) {
+    pub(super) fn new(progress: Progress, file: PathBuf, ssh: PathBuf) -> (Self, watch::Receiver<Option<Value>>) {
         let (changed, receiver) = watch::channel(None);
-        (Self { progress: Mutex::new(progress), file, changed }, receiver)
+        (Self { progress: Mutex::new(progress), file, ssh, changed }, receiver)
     }
+}
+
+/// Returns the public keys in a directory of sshd, without their comments. There are none until sshd has started for the first time.
+fn ssh_host_keys(directory: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_host_key = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("ssh_host_") && name.ends_with("_key.pub")
+    };
+    let key = |path: PathBuf| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let mut words = text.split_whitespace();
+        Some(format!("{} {}", words.next()?, words.next()?))
+    };
+    let mut keys: Vec<String> = files.filter(is_host_key).filter_map(key).collect();
+    keys.sort();
+    keys
 }
 
 impl EventSink for Recorder {
@@ -137,6 +163,9 @@ impl EventSink for Recorder {
         let mut progress = self.progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = progress.clone();
         progress.take(event, Timestamp::now());
+        if progress.ssh_host_keys.is_empty() {
+            progress.ssh_host_keys = ssh_host_keys(&self.ssh);
+        }
         if *progress == before {
             return;
         }
@@ -193,5 +222,24 @@ mod tests {
         progress.mark_done(|_| true);
         assert_eq!(progress.config_map()["data"]["status"], "progressing");
         assert_eq!(completed()["data"]["status"], "complete");
+    }
+
+    #[test]
+    fn the_machine_tells_its_ssh_keys_as_soon_as_it_has_some() {
+        let home = tempfile::tempdir().unwrap();
+        let (file, ssh) = (home.path().join(PROGRESS_FILE), home.path().join("ssh"));
+        std::fs::create_dir(&ssh).unwrap();
+        let progress = Progress::new(&plan(&testing::facts("bootstrap")).unwrap());
+        let (recorder, _changes) = Recorder::new(progress, file.clone(), ssh.clone());
+        let told = |event: Event| {
+            recorder.event(&event);
+            serde_json::from_slice::<Progress>(&std::fs::read(&file).unwrap()).unwrap().ssh_host_keys
+        };
+        let started = |step: &str| Event::Started { step: step.into(), title: String::new(), phase: Phase::Ensure };
+        assert!(told(started("vip")).is_empty());
+        std::fs::write(ssh.join("ssh_host_ed25519_key.pub"), "ssh-ed25519 AAAAC3Nz root@bootstrap\n").unwrap();
+        std::fs::write(ssh.join("ssh_host_ed25519_key"), "a private key\n").unwrap();
+        std::fs::write(ssh.join("ssh_config"), "Host *\n").unwrap();
+        assert_eq!(told(started("preflight")), ["ssh-ed25519 AAAAC3Nz"]);
     }
 }

@@ -39,6 +39,9 @@ const RETRY: RetryPolicy = RetryPolicy { first: Duration::from_millis(500), long
 /// The last word in the `ConfigMap` is not overtaken by an older one that is still under way.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Where sshd keeps the machine's keys.
+const SSH: &str = "/etc/ssh";
+
 /// Brings up the cluster.
 pub async fn run(machine: Machine, stop: CancellationToken) -> Result<(), BootstrapError> {
     let plan = plan(&machine.facts)?;
@@ -50,7 +53,7 @@ pub async fn run(machine: Machine, stop: CancellationToken) -> Result<(), Bootst
     let known = journal.snapshot().await?;
     let mut progress = Progress::new(&plan);
     progress.mark_done(|id| known.entry(&id.into()).is_some_and(|entry| entry.state == State::Done));
-    let (recorder, changes) = Recorder::new(progress, machine.state.join(PROGRESS_FILE));
+    let (recorder, changes) = Recorder::new(progress, machine.state.join(PROGRESS_FILE), SSH.into());
     let options = Options { retry: RETRY, removal_timeout: None, events: Arc::new(recorder), cancel: stop };
 
     let steps = BootstrapSteps(Arc::clone(&machine));

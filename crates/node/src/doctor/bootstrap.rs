@@ -43,7 +43,7 @@ mod tests {
             message: "1 of 3 masters have joined".to_owned(),
             since: None,
         };
-        Progress { status: "progressing".to_owned(), steps: vec![step] }
+        Progress { status: "progressing".to_owned(), steps: vec![step], ssh_host_keys: Vec::new() }
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! `landfall-node bootstrap`: the first control plane, and the pivot to the masters.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::client::Client;
 use super::kubeadm::{self, API_SERVER_MANIFEST, ApiServerManifest, KUBELET_CONFIG, KubeletConfig};
@@ -12,6 +15,8 @@ use crate::guests::pki;
 
 /// Left when the control plane has moved to the masters.
 pub(super) const DONE: &str = "/var/lib/landfall/bootstrap.done";
+/// What the config server tells those who ask how far the machine is.
+pub(super) const PROGRESS: &str = "/var/lib/landfall/progress.json";
 /// Name and group of the client that needs no permission.
 const ADMIN: (&str, &str) = ("kubernetes-super-admin", "system:masters");
 
@@ -25,6 +30,8 @@ pub(super) async fn run(host: Host) {
     host.persist("landfall-node bootstrap", async || manifests::apply(&host, &client, directory).await).await;
     host.console.print(format!("landfall-node bootstrap: applied {directory}"));
 
+    tell(&host, "running");
+
     plan.masters(&host).await;
     host.console.print(format!("landfall-node bootstrap: {} masters are ready, handing over", plan.bootstrap.masters));
     host.retired.cancel();
@@ -34,9 +41,29 @@ pub(super) async fn run(host: Host) {
         host.system.remove(path);
     }
     host.system.set_etcd(None);
+    tell(&host, "done");
     host.system.write(DONE, "");
     host.console.print("landfall-node bootstrap: complete");
     host.agent.report();
+}
+
+/// Tells how far the machine is, as far as it is modelled, and its SSH host keys.
+fn tell(host: &Host, state: &str) {
+    let masters = json!({ "id": "masters", "title": "masters in the cluster", "state": state });
+    let status = if state == "done" { "complete" } else { "progressing" };
+    let progress = json!({ "status": status, "steps": [masters], "sshHostKeys": [ssh_host_key(&host.hostname)] });
+    host.system.write(PROGRESS, progress.to_string());
+}
+
+/// The key of a machine of this name, in the form of RFC 8709.
+fn ssh_host_key(hostname: &str) -> String {
+    const KIND: &str = "ssh-ed25519";
+    let mut key = Vec::new();
+    for part in [KIND.as_bytes(), Sha256::digest(hostname).as_slice()] {
+        key.extend(u32::try_from(part.len()).unwrap_or_default().to_be_bytes());
+        key.extend(part);
+    }
+    format!("{KIND} {}", STANDARD.encode(key))
 }
 
 /// What the machine's files say.

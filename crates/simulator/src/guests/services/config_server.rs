@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use landfall_node::config_server::{Admission, ConfigServer, Configs, Tls, Tokens, Unreadable, serve};
 
-use super::{Host, listen};
+use super::{Host, bootstrap, listen};
 use crate::guests::facts::Served;
 use crate::guests::system::System;
 
@@ -75,5 +75,9 @@ impl Configs for OnDisk {
     fn config(&self, role: &str) -> Result<Option<Bytes>, Unreadable> {
         let known = self.served.roles.iter().find(|known| known.name == role);
         Ok(known.and_then(|known| self.system.file(&known.config)).map(Bytes::from))
+    }
+
+    fn progress(&self) -> Result<Option<Bytes>, Unreadable> {
+        Ok(self.system.file(bootstrap::PROGRESS).map(Bytes::from))
     }
 }
