@@ -41,5 +41,5 @@ pub use mark::Mark;
 pub use plan::{Facts, plan};
 pub use preflight::{Preflight, preflight};
 pub use provider::Provider;
-pub use steps::{AffinityGroup, Binder, Desired, Inputs, Tag, Template as OwnTemplate};
+pub use steps::{AffinityGroup, Binder, Desired, Inputs, Tag, Template as OwnTemplate, UserData};
 pub use survey::Survey;

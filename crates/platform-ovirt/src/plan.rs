@@ -3,7 +3,7 @@
 //! ```text
 //! tag ─────────────┐
 //! affinity groups ─┼─► bootstrap, masters
-//! template ────────┘
+//! template ────────┘   └─► user data of bootstrap, emptied
 //! ```
 //! Workers are none of it: sets of machines in the cluster make them.
 //! The template is a step only if an image is given; one that exists already is used and left alone.
@@ -13,12 +13,12 @@ use landfall_config::{
     ovirt::{self, AutoPinningPolicy, DiskFormat, Image, VmType},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
-use landfall_platform::{InfraId, Stage, StepId, StepSpec, bootstrap_step};
+use landfall_platform::{InfraId, Stage, StepId, StepSpec, USER_DATA_TITLE, bootstrap_step, user_data_step};
 
 use crate::{
     machines::{Size, Vm},
     mark::Mark,
-    steps::{AffinityGroup, Desired, Tag, Template},
+    steps::{AffinityGroup, Desired, Tag, Template, UserData},
 };
 
 /// Machines that are made at once. The engine queues the copies that its storage cannot take; this bounds what is asked of it
@@ -62,6 +62,7 @@ pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: St
     }
     if stage == Stage::Bootstrapping {
         builder.step(planner.bootstrap());
+        builder.step(planner.user_data());
     }
     for number in 0..config.control_plane.replicas {
         builder.step(planner.master(number));
@@ -149,6 +150,12 @@ impl Planner<'_> {
             ..self.vm(0)
         };
         self.vm_step(bootstrap_step().as_str(), vm)
+    }
+
+    fn user_data(&self) -> StepSpec {
+        let desired = Desired::UserData(UserData { machine: self.mark.name("bootstrap") });
+        let (id, needs) = (user_data_step(), vec![bootstrap_step()]);
+        self.step(id.as_str(), USER_DATA_TITLE.to_owned(), "user-data", needs, &desired)
     }
 
     fn master(&self, number: u32) -> StepSpec {

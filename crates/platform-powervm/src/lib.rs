@@ -40,5 +40,5 @@ pub use plan::{Facts, plan};
 pub use preflight::{Preflight, preflight};
 pub use provider::Provider;
 pub use site::Site;
-pub use steps::{Binder, Desired, Image, Inputs};
+pub use steps::{Binder, Desired, Image, Inputs, UserData};
 pub use survey::Survey;

@@ -5,12 +5,12 @@ use landfall_config::{
     powervm::{self, Image as ConfigImage, Storage},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
-use landfall_platform::{InfraId, Stage, StepId, StepSpec, bootstrap_step};
+use landfall_platform::{InfraId, Stage, StepId, StepSpec, USER_DATA_TITLE, bootstrap_step, user_data_step};
 
 use crate::{
     machines::Partition,
     mark::Mark,
-    steps::{Desired, Image},
+    steps::{Desired, Image, UserData},
 };
 
 /// Machines that are made at once. A VIOS takes one change at a time; this bounds how many wait for their turn.
@@ -34,6 +34,7 @@ pub fn plan(config: &InstallConfig, infra_id: &InfraId, _: &Facts, stage: Stage)
     }
     if stage == Stage::Bootstrapping {
         builder.step(planner.bootstrap());
+        builder.step(planner.user_data());
     }
     for number in 0..config.control_plane.replicas {
         builder.step(planner.master(number));
@@ -72,6 +73,12 @@ impl Planner<'_> {
             ..self.machine(number)
         };
         self.machine_step(bootstrap_step().as_str(), machine)
+    }
+
+    fn user_data(&self) -> StepSpec {
+        let desired = Desired::UserData(UserData { machine: self.mark.name("bootstrap") });
+        let (id, needs) = (user_data_step(), vec![bootstrap_step()]);
+        self.step(id.as_str(), USER_DATA_TITLE.to_owned(), "user-data", needs, &desired)
     }
 
     fn master(&self, number: u32) -> StepSpec {

@@ -41,6 +41,6 @@ pub use provider::Provider;
 pub use site::{Site, Whereabouts};
 pub use steps::{
     Binder, BootConfig, Connection, Desired, Dhcp, Image, ImageSource, Inputs, LoadBalancer, Members, ObjectStorage,
-    PublicGateway, SecurityGroup, SshKey, Subnet, Tag, TransitGateway, Vpc, Workspace,
+    PublicGateway, SecurityGroup, SshKey, Subnet, Tag, TransitGateway, UserData, Vpc, Workspace,
 };
 pub use survey::Survey;

@@ -5,17 +5,19 @@
 //!            └─ connection ◄─ transit gateway ─► connection ─┐             │
 //! VPC ─┬─────────────────────────────────────────────────────┘             │
 //!      └─ subnets, gateways, security group ─► load balancers ─► (DNS records)
-//! object storage ─► config of the bootstrap machine ───────────────────────┘
+//! object storage ─► config of the bootstrap machine ───────────────────────┘ (deleted once the machine has it)
 //! ```
 //! What is in brackets is not of this platform, and is put between by whoever installs. The branches run side by side: an image takes a
 //! quarter of an hour, and load balancers are there before it is.
+
+use std::time::Duration;
 
 use landfall_config::{
     EndpointHolder, InstallConfig, MachinePool, PowervsPool,
     powervs::{self, BucketAccess, Publish, vpc_region},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
-use landfall_platform::{InfraId, Stage, StepId, StepSpec, bootstrap_step};
+use landfall_platform::{InfraId, Stage, StepId, StepSpec, USER_DATA_TITLE, bootstrap_step, user_data_step};
 use serde_json::json;
 
 use crate::{
@@ -24,7 +26,7 @@ use crate::{
     machines::{Named, Vm},
     steps::{
         BootConfig, Connection, Desired, Dhcp, Image, ImageSource, LoadBalancer, Members, ObjectStorage, PublicGateway,
-        SecurityGroup, SshKey, Subnet, TransitGateway, Vpc, Workspace,
+        SecurityGroup, SshKey, Subnet, TransitGateway, UserData, Vpc, Workspace,
     },
 };
 
@@ -35,6 +37,8 @@ const CONFIG_PORT: u16 = 22623;
 const INGRESS_PORTS: [u16; 2] = [80, 443];
 /// Name of the object with the config of the bootstrap machine.
 const BOOT_OBJECT: &str = "bootstrap.ign";
+/// Timeouts may be of any length; the link to keys may not.
+const LONGEST_LINK: Duration = Duration::from_hours(24);
 
 pub(crate) const WORKSPACE: &str = "workspace";
 /// The step that removes the tag. No plan has it: the tag is made with the first object that carries it.
@@ -107,6 +111,7 @@ pub fn plan(config: &InstallConfig, infra_id: &InfraId, facts: &Facts, stage: St
         }
         let before: Vec<StepId> = before.iter().cloned().chain([BOOT_CONFIG.into()]).collect();
         builder.step(planner.machine_step(&bootstrap_step(), planner.bootstrap(), &before));
+        builder.step(planner.user_data());
     }
     for (pool, is_master) in planner.pools() {
         for number in 0..pool.replicas {
@@ -320,15 +325,29 @@ impl Planner<'_> {
         ]
     }
 
+    fn user_data(&self) -> StepSpec {
+        let desired = Desired::UserData(UserData { bucket: self.mark.bucket(), key: BOOT_OBJECT.to_owned() });
+        let bootstrap = bootstrap_step();
+        let needs = [BOOT_CONFIG, bootstrap.as_str()];
+        self.step(user_data_step().as_str(), USER_DATA_TITLE.to_owned(), "user-data", &needs, &desired)
+    }
+
     /// All machines that stay: pools, and whether they are masters.
     fn pools(&self) -> impl Iterator<Item = (&MachinePool, bool)> {
         std::iter::once((&self.config.control_plane, true)).chain(self.config.compute.iter().map(|pool| (pool, false)))
+    }
+
+    /// How long the bootstrap machine may take until it has fetched its config.
+    fn boot_link(&self) -> Duration {
+        let timeouts = &self.config.timeouts;
+        (timeouts.machine.duration() + timeouts.api.duration()).min(LONGEST_LINK)
     }
 
     fn bootstrap(&self) -> Vm {
         let settings = self.config.powervs_pool(&self.config.control_plane);
         Vm {
             boot_object: Some((self.mark.bucket(), BOOT_OBJECT.to_owned())),
+            boot_link: self.boot_link(),
             ..self.with_settings(&settings, "bootstrap", "bootstrap")
         }
     }
@@ -353,6 +372,7 @@ impl Planner<'_> {
             tags: vec![self.mark.tag()],
             ignition: format!("{role}.ign"),
             boot_object: None,
+            boot_link: Duration::ZERO,
         }
     }
 

@@ -93,6 +93,7 @@ impl MachineProvider for Provider {
             tags: vec![mark.tag()],
             ignition: format!("{}.ign", wanted.role),
             boot_object: None,
+            boot_link: Duration::ZERO,
         };
         Ok(serde_json::to_value(machine).expect("a machine has string keys only"))
     }

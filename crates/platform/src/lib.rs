@@ -20,5 +20,5 @@ pub use infra_id::{InfraId, InfraIdError};
 pub use machines::{Listing, Machine, MachineRef, MachineSpec, Machines, Power, PowerState, Progress};
 pub use preflight::{Finding, Preflight, Verdict};
 pub use provider::{Connection, Endpoint, MachineProvider, ProviderCredentials, WantedMachine, same_provider_id};
-pub use stage::{Stage, bootstrap_step};
+pub use stage::{Stage, USER_DATA_TITLE, bootstrap_step, user_data_step};
 pub use step::{Bind, Context, Discover, Kind, Notes, Outputs, Step, StepError, StepId, StepSpec};

@@ -15,3 +15,14 @@ pub enum Stage {
 pub fn bootstrap_step() -> StepId {
     "vm/bootstrap".into()
 }
+
+/// The id of the step that removes the keys from what the platform keeps of the bootstrap machine's user data: the same on all
+/// platforms.
+///
+/// Installers have to hold it back until the machine has read its config: a plan alone does not know when that is.
+pub fn user_data_step() -> StepId {
+    "user-data/bootstrap".into()
+}
+
+/// The title of that step.
+pub const USER_DATA_TITLE: &str = "the bootstrap machine's user data holds no keys";

@@ -153,10 +153,14 @@ impl Boot {
     }
 
     /// Makes sure that machines find what they fetch, before any is made. `has_bootstrap` is whether the bootstrap machine has
-    /// work to do.
+    /// yet to read its config.
     pub(crate) async fn publish(&self, has_bootstrap: bool) -> anyhow::Result<()> {
         match &self.host {
             Host::Own { has_private: false, .. } if has_bootstrap => Err(Error::AssetHostOutdated.into()),
+            Host::Own { host, .. } if !has_bootstrap => {
+                host.forget_private();
+                Ok(())
+            }
             Host::Nobody | Host::Own { .. } => Ok(()),
             Host::User { served, directory } => {
                 for file in served.iter().filter(|file| has_bootstrap || file.name != BOOTSTRAP) {

@@ -1,6 +1,7 @@
 //! What the commands share that work on a cluster: its platform, its journal, its progress.
 
 mod asset_host;
+mod boot_assets;
 mod boot_window;
 mod bootstrap;
 mod control_plane;

@@ -15,6 +15,7 @@ use landfall_dns::{Probe, Sources};
 use landfall_engine::{Plan, PlanError};
 use landfall_platform::{
     Bind, Discover, Environment, Finding, InfraId, MachineProvider, Machines, Outputs, Stage, StepId, bootstrap_step,
+    user_data_step,
 };
 use landfall_platform_ovirt as ovirt;
 use landfall_platform_packet as packet;
@@ -116,7 +117,7 @@ pub(crate) fn site(
         bind: Arc::new(WithDns { platform: made.bind, dns: dns.clone() }),
         discover: made.discover,
         bootstrap: bootstrap_step(),
-        temporary: if platform == "powervs" { powervs::temporary_steps() } else { Vec::new() },
+        temporary: temporary_steps(platform),
         secrets: made.secrets,
         infra_id: infra_id.clone(),
         connection: made.connection,
@@ -270,9 +271,15 @@ pub(crate) fn require_credentials(platform: &str, environment: &Environment) -> 
     }
 }
 
+/// Steps that only the bootstrap machine needs.
+fn temporary_steps(platform: &str) -> Vec<StepId> {
+    let further = if platform == "powervs" { powervs::temporary_steps() } else { Vec::new() };
+    std::iter::once(user_data_step()).chain(further).collect()
+}
+
 /// All steps whose objects go when the control plane has moved, on whichever platform.
 pub(crate) fn retired_steps() -> Vec<StepId> {
-    std::iter::once(bootstrap_step()).chain(powervs::temporary_steps()).collect()
+    std::iter::once(bootstrap_step()).chain(temporary_steps("powervs")).collect()
 }
 
 /// Where images are kept between runs: the customary cache directory of the user.

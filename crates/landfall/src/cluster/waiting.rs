@@ -8,11 +8,16 @@ use async_trait::async_trait;
 use landfall_cluster::{Api, Kubeconfig, Node, wait_for_api, wait_for_bootstrap, wait_for_nodes};
 use landfall_config::InstallConfig;
 use landfall_engine::{Journal, Plan, PlanBuilder, PlanError};
-use landfall_platform::{Bind, Context, ErrorClass, Outputs, Progress, Step, StepError, StepId, StepSpec};
+use landfall_platform::{
+    Bind, Context, ErrorClass, Outputs, Progress, Step, StepError, StepId, StepSpec, user_data_step,
+};
 use landfall_workdir::WorkDir;
 use serde::{Deserialize, Serialize};
 
-use super::{JOURNAL, KUBECONFIG};
+use super::{
+    Boot, JOURNAL, KUBECONFIG,
+    boot_assets::{self, BootAssetsStep},
+};
 
 /// The kind of all waits.
 const KIND: &str = "wait";
@@ -99,9 +104,9 @@ impl Wait {
     }
 }
 
-/// Whether a step is a wait, and not something on the platform.
+/// Returns true if a step makes nothing on the platform: it waits, or removes what the bootstrap machine has read.
 pub(crate) fn is_wait(step: &StepId) -> bool {
-    step.as_str().starts_with("wait/")
+    step.as_str().starts_with("wait/") || *step == user_data_step()
 }
 
 /// The plan of the infrastructure, with the waits that follow while there is a bootstrap machine.
@@ -117,7 +122,17 @@ pub(crate) fn with_bootstrap_waits(
     let first = std::iter::once(bootstrap.clone()).chain(endpoints.clone()).chain(led).collect();
     let api = Wait::Api.spec(config, first);
     let needs = std::iter::once(api.id.clone()).chain(masters).chain(endpoints).chain(present(TO_MASTERS)).collect();
-    extended(plan, [api, Wait::Bootstrap.spec(config, needs)])
+    // The API is on the bootstrap machine, which has read its config long before.
+    let read = api.id.clone();
+    let held_back = |spec: &mut StepSpec| {
+        if spec.id == user_data_step() {
+            spec.needs.push(read.clone());
+        }
+    };
+    let by_platform = plan.step(&user_data_step()).is_some();
+    let assets = (!by_platform).then(|| boot_assets::spec(config, vec![bootstrap.clone(), read.clone()]));
+    let waits = [api, Wait::Bootstrap.spec(config, needs)];
+    changed(plan, held_back, waits.into_iter().chain(assets))
 }
 
 /// The plan of the infrastructure, with the wait that follows once there is none any more.
@@ -128,10 +143,21 @@ pub(crate) fn with_final_wait(plan: &Plan, config: &InstallConfig) -> Result<Pla
 
 /// A plan with further steps.
 pub(super) fn extended(plan: &Plan, further: impl IntoIterator<Item = StepSpec>) -> Result<Plan, PlanError> {
+    changed(plan, |_| (), further)
+}
+
+/// A plan whose steps are changed, with further steps.
+fn changed(
+    plan: &Plan,
+    change: impl Fn(&mut StepSpec),
+    further: impl IntoIterator<Item = StepSpec>,
+) -> Result<Plan, PlanError> {
     let mut builder = PlanBuilder::default();
     for spec in plan.steps() {
+        let mut spec = spec.clone();
         builder.limit(spec.kind.clone(), plan.limit(&spec.kind));
-        builder.step(spec.clone());
+        change(&mut spec);
+        builder.step(spec);
     }
     for step in further {
         builder.step(step);
@@ -159,15 +185,20 @@ fn told_address(dir: &WorkDir, config: &InstallConfig) -> Option<IpAddr> {
     ENDPOINTS.into_iter().chain([first.as_str()]).filter_map(told).flatten().next()
 }
 
-/// Binds waits to the cluster's API and everything else to the platform.
+/// Binds waits to the cluster's API, what machines fetch to the asset host, and everything else to the platform.
 pub(crate) struct Binder {
     pub(crate) platform: Arc<dyn Bind>,
     /// Not needed where waits are only removed, which means to forget them.
     pub(crate) api: Option<Arc<Api>>,
+    /// What machines fetch. Not needed where things are only removed.
+    pub(crate) boot: Option<Arc<Boot>>,
 }
 
 impl Bind for Binder {
     fn bind(&self, spec: &StepSpec) -> Result<Arc<dyn Step>, StepError> {
+        if spec.kind.as_str() == boot_assets::KIND {
+            return Ok(Arc::new(BootAssetsStep { boot: self.boot.clone() }));
+        }
         if spec.kind.as_str() != KIND {
             return self.platform.bind(spec);
         }

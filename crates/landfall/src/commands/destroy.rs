@@ -169,7 +169,7 @@ struct Removal<'a> {
 
 impl Removal<'_> {
     fn carry_out(&self, context: &Context, progress: &Arc<Progress>) -> anyhow::Result<()> {
-        let bind = Binder { platform: self.site.bind.clone(), api: None };
+        let bind = Binder { platform: self.site.bind.clone(), api: None, boot: None };
         let discover = self.site.discover(self.config.as_ref())?;
         let options = Options {
             retry: RetryPolicy::default(),

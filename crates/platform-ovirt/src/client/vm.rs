@@ -105,6 +105,7 @@ pub struct Topology {
 #[derive(Clone, Default, Deserialize)]
 struct Initialization {
     custom_script: Option<String>,
+    host_name: Option<String>,
 }
 
 /// Ignition configs hold secrets.
@@ -375,6 +376,17 @@ impl Client {
         // The answer may be an empty list of reasons; what the engine logged is the only explanation then.
         let events = self.troubles(&fault.correlation).await.unwrap_or_default();
         Err(Error::Start { machine: vm.name.clone(), engine: self.engine().host(), events, source: Box::new(error) })
+    }
+
+    /// Empties the user data that the engine keeps of a machine. `initialization` may be changed in any state (`VmBase.vmInit` is an
+    /// `EditableVmField` without restriction) and is stored at once, also of a machine that runs, which is not restarted for it. The host
+    /// name is given again because the engine takes the whole of `initialization` from the request.
+    pub async fn empty_user_data(&self, vm: &Vm) -> Result<(), Error> {
+        let host_name = vm.initialization.host_name.as_deref().unwrap_or(&vm.name);
+        let body = json!({ "initialization": { "host_name": host_name, "custom_script": "" } });
+        let attempt = format!("emptying the user data of machine {}", vm.name);
+        let _: Value = self.put(&attempt, &format!("vms/{}", vm.id), &body).await?;
+        Ok(())
     }
 
     /// Carries out an action on a machine: `stop`, `stop`, `shutdown`, …

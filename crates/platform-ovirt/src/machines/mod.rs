@@ -86,6 +86,14 @@ impl Machines {
         }
     }
 
+    /// Empties what the engine keeps of a machine's user data. A machine that is gone has none.
+    pub(crate) async fn empty_user_data(&self, machine: MachineRef<'_>) -> Result<(), Error> {
+        match self.ours(machine).await? {
+            Some(vm) => self.site.client.empty_user_data(&vm).await,
+            None => Ok(()),
+        }
+    }
+
     /// Removes the machine with an id that the cluster's own journal has, whatever has become of its name and mark, and all with
     /// the name and the mark.
     pub(crate) async fn erase(&self, name: &str, id: Option<&str>, progress: Progress<'_>) -> Result<(), StepError> {

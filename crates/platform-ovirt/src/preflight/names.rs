@@ -24,7 +24,7 @@ pub(super) async fn check(subject: &Subject<'_>, facts: &Facts) -> Vec<Finding> 
     // The description of the object that has the name already, if there is one.
     let descriptions = try_join_all(objects.map(async |desired| {
         let client = subject.client;
-        Ok::<_, Error>(match desired {
+        Ok::<_, Error>(Some(match desired {
             Desired::Tag(tag) => (format!("tag {}", tag.name), client.tag(&tag.name).await?.map(|tag| tag.description)),
             Desired::AffinityGroup(group) => {
                 let groups = client.affinity_groups(&group.cluster_id).await?;
@@ -39,11 +39,13 @@ pub(super) async fn check(subject: &Subject<'_>, facts: &Facts) -> Vec<Finding> 
                 let taken = vms.iter().find(|(name, _)| *name == vm.name);
                 (format!("machine {}", vm.name), taken.map(|(_, description)| (*description).to_owned()))
             }
-        })
+            // It has no name of its own.
+            Desired::UserData(_) => return Ok(None),
+        }))
     }))
     .await;
-    let descriptions = match descriptions {
-        Ok(descriptions) => descriptions,
+    let descriptions: Vec<_> = match descriptions {
+        Ok(descriptions) => descriptions.into_iter().flatten().collect(),
         Err(error) => return vec![unanswered(CHECK, &error)],
     };
     let is_taken = |description: &Option<String>| description.as_ref().is_some_and(|text| !mark.is_on(text));

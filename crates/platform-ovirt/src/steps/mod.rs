@@ -3,6 +3,7 @@
 mod affinity_group;
 mod tag;
 mod template;
+mod user_data;
 mod vm;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use affinity_group::AffinityGroup;
 pub use tag::Tag;
 pub use template::Template;
+pub use user_data::UserData;
 
 use crate::{
     Client,
@@ -34,6 +36,8 @@ pub enum Desired {
     Template(Template),
     /// A virtual machine.
     Vm(Box<Vm>),
+    /// The user data of a machine, which is emptied.
+    UserData(UserData),
 }
 
 /// Files of the machine that the program runs on.
@@ -85,6 +89,7 @@ impl Bind for Binder {
                 user_data: self.user_data(&vm.ignition),
                 desired: *vm,
             }),
+            Desired::UserData(desired) => Arc::new(user_data::UserDataStep { machines: self.machines(), desired }),
         })
     }
 }

@@ -66,6 +66,13 @@ impl landfall_platform::Machines for Machines {
 }
 
 impl Machines {
+    /// Takes the config drive out of a machine and deletes it. A machine that is gone has none.
+    pub(crate) async fn delete_config_drive(&self, machine: MachineRef<'_>) -> Result<(), StepError> {
+        let Some(found) = self.site.ours(machine).await? else { return Ok(()) };
+        let host = self.site.member(&found.host)?.host().await?;
+        Ok(compute::eject_config_drive(&host, &id(&found)?).await?)
+    }
+
     /// Removes the partition with an id that the cluster's own journal has, and all with the name and the mark.
     pub(crate) async fn erase(&self, name: &str, id: Option<&str>, progress: Progress<'_>) -> Result<(), StepError> {
         let recorded = match id {

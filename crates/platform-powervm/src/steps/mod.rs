@@ -2,6 +2,7 @@
 
 mod image;
 mod unasked;
+mod user_data;
 mod vm;
 
 use std::{path::PathBuf, sync::Arc};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use image::Image;
 pub(crate) use image::{marker, pool_units};
+pub use user_data::UserData;
 
 use crate::{
     machines::{Machines, Partition},
@@ -27,6 +29,8 @@ pub enum Desired {
     Image(Image),
     /// A machine.
     Vm(Box<Partition>),
+    /// The config drive of a machine, which is deleted.
+    UserData(UserData),
     /// Whatever is on a server that did not answer when it was asked. It is only ever found, never made.
     Unasked {
         /// The name of the server.
@@ -79,6 +83,7 @@ impl Bind for Binder {
                 Arc::new(image::ImageStep { site: self.site.clone(), images: self.images(), desired: image })
             }
             Desired::Unasked { host } => Arc::new(unasked::UnaskedStep { site: self.site.clone(), host }),
+            Desired::UserData(desired) => Arc::new(user_data::UserDataStep { machines: self.machines(), desired }),
             Desired::Vm(partition) => Arc::new(vm::VmStep {
                 machines: self.machines(),
                 user_data: self.user_data(&partition.ignition),

@@ -1,5 +1,7 @@
 //! A machine as it is wanted, and the request that creates it.
 
+use std::time::Duration;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -45,6 +47,9 @@ pub struct Vm {
     /// Bucket and object that it fetches its config from, if that is too large for the platform to hand it over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_object: Option<(String, String)>,
+    /// How long the link to that object is good for: until the machine must have booted.
+    #[serde(default, skip_serializing_if = "Duration::is_zero")]
+    pub boot_link: Duration,
 }
 
 /// Something on the platform, by its id or its name.

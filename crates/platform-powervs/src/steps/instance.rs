@@ -1,7 +1,5 @@
 //! A machine that is started with one of the cluster's configs.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use bytes::Bytes;
 use landfall_platform::{Context, ErrorClass, MachineRef, Outputs, Step, StepError};
@@ -13,10 +11,6 @@ use crate::{
     machines::{Machines, Vm},
     plan::OBJECT_STORAGE,
 };
-
-/// How long the address of the bootstrap machine's config is good for. A machine that is made is started within minutes; one that has
-/// to be started again by hand is by the same day.
-const LIFETIME: Duration = Duration::from_hours(24);
 
 pub(super) struct Act {
     pub(super) machines: Machines,
@@ -36,7 +30,7 @@ impl Act {
         };
         let storage: Option<String> = context.output(&OBJECT_STORAGE.into(), "id").ok();
         let signer = signer(site, storage.as_deref()).await?;
-        let url = site.client.presigned(bucket, object, &signer, LIFETIME);
+        let url = site.client.presigned(bucket, object, &signer, self.desired.boot_link);
         Ok(landfall_assets::replacement_config(&url, site.authority.as_deref(), config).into())
     }
 }

@@ -14,6 +14,7 @@ mod ssh_key;
 mod subnet;
 mod tag;
 mod transit_gateway;
+mod user_data;
 mod vpc;
 mod workspace;
 
@@ -38,6 +39,7 @@ pub use ssh_key::SshKey;
 pub use subnet::Subnet;
 pub use tag::Tag;
 pub use transit_gateway::TransitGateway;
+pub use user_data::UserData;
 pub use vpc::Vpc;
 pub use workspace::Workspace;
 
@@ -69,6 +71,7 @@ pub enum Desired {
     BootConfig(BootConfig),
     Instance(Box<Vm>),
     Members(Members),
+    UserData(UserData),
 }
 
 /// What machines are started with.
@@ -128,6 +131,7 @@ impl Bind for Binder {
                 desired: *desired,
             }),
             Desired::Members(desired) => Arc::new(members::Act { site, desired }),
+            Desired::UserData(desired) => Arc::new(user_data::Act { site, desired }),
         })
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use landfall_asset_host::Reader;
 use landfall_config::InstallConfig;
 use landfall_engine::{Journal, Options, Plan, RetryPolicy, Snapshot, State, apply, retire};
-use landfall_platform::{FileSet, InfraId, StepId, StepSpec};
+use landfall_platform::{FileSet, InfraId, StepId, StepSpec, user_data_step};
 use landfall_workdir::{Locked, WorkDir};
 use serde::Serialize;
 use tokio::{net::lookup_host, time::timeout};
@@ -81,7 +81,7 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let told = frozen.map(|frozen| &frozen.told);
     let request = HostRequest { listen: args.asset_listen.as_deref(), told };
     let boot = Boot::prepare(config, &infra_id, dir.root(), ignition(&derived), &request, &context.environment);
-    let boot = runtime.block_on(boot)?;
+    let boot = Arc::new(runtime.block_on(boot)?);
     let site = site(config.platform.name(), dir.root(), &context.environment, &infra_id, &boot, Some(config))?;
     boot.admit(if args.asset_translated {
         Reader::First
@@ -117,7 +117,7 @@ struct Installation<'a> {
     source: &'a Source,
     derived: &'a Derived,
     site: &'a Site,
-    boot: &'a Boot,
+    boot: &'a Arc<Boot>,
     infra_id: &'a InfraId,
     locked: &'a Locked,
     context: &'a Context,
@@ -140,7 +140,7 @@ impl Installation<'_> {
             () = interrupt.token().cancelled_owned() => return Err(Error::Interrupted.into()),
         };
         let api = Arc::new(waiting_api(self.dir(), config)?);
-        let bind = Binder { platform: self.site.bind.clone(), api: Some(api) };
+        let bind = Binder { platform: self.site.bind.clone(), api: Some(api), boot: Some(Arc::clone(self.boot)) };
         let options = Options {
             retry: RetryPolicy::default(),
             removal_timeout: Some(config.timeouts.destroy.duration()),
@@ -150,7 +150,8 @@ impl Installation<'_> {
 
         let plans = Plans::new(config, self.infra_id, &facts, self.site.public_dns(config).as_ref())?;
         let is_pivoted = is_pivoted(&before, self.site);
-        self.boot.publish(!is_pivoted).await?;
+        // What the bootstrap machine has read is not put where it was once more.
+        self.boot.publish(!is_pivoted && !is_done(&before, &user_data_step())).await?;
         self.freeze(interrupt)?;
         if !is_pivoted {
             self.tell_records()?;

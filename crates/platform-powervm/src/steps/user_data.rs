@@ -1,0 +1,37 @@
+//! The config drive of the bootstrap machine, which would stay in a media repository for as long as the machine exists.
+
+use async_trait::async_trait;
+use landfall_platform::{Context, MachineRef, Outputs, Step, StepError, bootstrap_step};
+use serde::{Deserialize, Serialize};
+
+use crate::machines::Machines;
+
+/// A config drive that is taken out and deleted once its machine has read it.
+///
+/// Ignition reads it at the first boot only, and writes down on the disk that it has: a machine that restarts afterwards comes up from
+/// its disk, without the drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserData {
+    /// Name of the machine.
+    pub machine: String,
+}
+
+pub(super) struct UserDataStep {
+    pub(super) machines: Machines,
+    pub(super) desired: UserData,
+}
+
+#[async_trait]
+impl Step for UserDataStep {
+    async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
+        let recorded: Option<String> = context.output(&bootstrap_step(), "id").ok();
+        let machine = MachineRef { name: &self.desired.machine, id: recorded.as_deref() };
+        self.machines.delete_config_drive(machine).await?;
+        Ok(Outputs::default())
+    }
+
+    /// What the drive was of goes with the machine.
+    async fn remove(&self, _: &Context, _: Option<&Outputs>) -> Result<(), StepError> {
+        Ok(())
+    }
+}
