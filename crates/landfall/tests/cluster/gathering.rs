@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fs,
     io::Read as _,
     os::unix::fs::PermissionsExt as _,
@@ -24,6 +25,24 @@ echo "kubeadm join --token abcdef.0123456789abcdef --certificate-key 00ff"
 echo "machine token: $(sed -n 's/.*"worker": "\([0-9a-f]*\)".*/\1/p' "$SECRETS/tokens.json")"
 "#;
 
+/// Stands for ssh before a machine that shows the key in `SHOWN`: a key that is known has to be that one, and if none is known, only
+/// `accept-new` takes it.
+const STRICT_SSH: &str = r#"#!/bin/sh
+for option; do
+    case $option in
+        UserKnownHostsFile=*) file=$(echo "${option#*=}" | tr -d '"') ;;
+        HostKeyAlias=*) alias=${option#*=} ;;
+        StrictHostKeyChecking=*) checking=${option#*=} ;;
+    esac
+done
+known=$(sed -n "s/^$alias //p" "$file" 2>/dev/null)
+if [ "$known" != "$SHOWN" ] && { [ -n "$known" ] || [ "$checking" = yes ]; }; then
+    echo "Host key verification failed." >&2
+    exit 255
+fi
+echo "$alias is asked with $checking"
+"#;
+
 /// The files of an archive, without the directory that all lie in.
 fn unpack(path: &Path) -> BTreeMap<String, String> {
     let mut archive = tar::Archive::new(GzDecoder::new(fs::File::open(path).unwrap()));
@@ -42,12 +61,14 @@ fn bundles(context: &TestContext) -> Vec<PathBuf> {
     names.filter(|path| path.to_string_lossy().ends_with(".tar.gz")).collect()
 }
 
-fn with_fake_ssh(install: &Install) -> PathBuf {
+/// A search path with a script in the place of ssh, which needs other programs.
+fn with_fake_ssh(install: &Install, script: &str) -> OsString {
     let directory = install.context.home().join("bin");
     fs::create_dir(&directory).unwrap();
-    fs::write(directory.join("ssh"), SSH).unwrap();
+    fs::write(directory.join("ssh"), script).unwrap();
     fs::set_permissions(directory.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
-    directory
+    let others = std::env::var_os("PATH").unwrap();
+    std::env::join_paths(std::iter::once(directory).chain(std::env::split_paths(&others))).unwrap()
 }
 
 #[test]
@@ -72,11 +93,8 @@ fn a_bootstrap_that_stalls_is_told_and_collected_without_secrets() {
     assert!(files["api/nodes.json"].contains(&format!("{id}-bootstrap")), "{}", files["api/nodes.json"]);
     assert!(files["api/readyz.txt"].contains("ok"), "{}", files["api/readyz.txt"]);
 
-    // The stand-in for ssh is a script, which needs other programs.
-    let mut paths = vec![with_fake_ssh(&install)];
-    paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
     let mut command = install.command(&["gather", "bootstrap", "--bootstrap", "192.0.2.77", "--key", "/a/key"]);
-    command.env("PATH", std::env::join_paths(paths).unwrap()).env("SECRETS", install.context.path(".landfall/secrets"));
+    command.env("PATH", with_fake_ssh(&install, SSH)).env("SECRETS", install.context.path(".landfall/secrets"));
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let files = unpack(Path::new(String::from_utf8(output.stdout).unwrap().trim()));
@@ -84,7 +102,7 @@ fn a_bootstrap_that_stalls_is_told_and_collected_without_secrets() {
     // Keys are kept by the names of the cluster's machines, so that one that changes is noticed.
     let known_hosts = format!("UserKnownHostsFile=\"{}\"", install.context.path(".landfall/known_hosts").display());
     let alias = format!("HostKeyAlias={id}-bootstrap");
-    for part in ["BatchMode=yes", "StrictHostKeyChecking=accept-new", &known_hosts, &alias, "-i /a/key", "192.0.2.77"] {
+    for part in ["BatchMode=yes", "StrictHostKeyChecking=yes", &known_hosts, &alias, "-i /a/key", "192.0.2.77"] {
         assert!(log.contains(part), "{part}: {log}");
     }
     assert!(log.contains("machine token: [secret]") && log.contains("--token [secret]"), "{log}");
@@ -97,6 +115,51 @@ fn a_bootstrap_that_stalls_is_told_and_collected_without_secrets() {
             assert!(!text.contains(secret), "{name} holds {secret}");
         }
     }
+}
+
+/// The bootstrap machine tells its keys over TLS, so that nobody takes its part over SSH, not even at the first connection.
+#[test]
+fn a_bootstrap_machine_that_shows_another_ssh_key_is_not_asked() {
+    let place = Place::new();
+    let engine = Engine::with(&place, &["--guest-fault", "master never-boots"]);
+    let install = Install::new(&engine, Wish::default());
+    install.context.replace("install-config.yaml", "platform:", "timeouts:\n  bootstrap: 3s\nplatform:");
+    install.fails(&["create", "cluster"], 5);
+    let (path, alias) = (with_fake_ssh(&install, STRICT_SSH), format!("{}-bootstrap", install.infra_id()));
+    let told = || {
+        let lines = install.context.read(".landfall/known_hosts");
+        let line = lines.lines().find(|line| line.starts_with(&alias)).unwrap_or_else(|| panic!("{lines}"));
+        line.split_once(' ').unwrap().1.to_owned()
+    };
+    let gather = |shown: &str| {
+        let mut command = install.command(&["gather", "bootstrap", "--bootstrap", "192.0.2.77"]);
+        let output = command.env("PATH", &path).env("SHOWN", shown).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{stderr}");
+        (unpack(Path::new(String::from_utf8(output.stdout).unwrap().trim())), stderr)
+    };
+    let key = told();
+    assert!(key.starts_with("ssh-ed25519 "), "{key}");
+    let asked = |files: &BTreeMap<String, String>| files.get("machines/bootstrap/kubelet.log").cloned();
+    let (files, stderr) = gather(&key);
+    assert_eq!(asked(&files), Some(format!("{alias} is asked with yes\n")), "{stderr}");
+    assert!(!stderr.contains("cannot be verified"), "{stderr}");
+
+    // An attacker answers, and it does not help to have it forgotten what is known.
+    for known in [format!("{alias} {key}\n"), String::new(), format!("{alias} ssh-ed25519 AAAAother\n")] {
+        fs::write(install.context.path(".landfall/known_hosts"), known).unwrap();
+        let (files, _) = gather("ssh-ed25519 AAAAother");
+        assert_eq!(asked(&files), None);
+        assert!(files["sources.txt"].contains("shows a host key that is not one of those known"), "{files:#?}");
+        assert_eq!(told(), key);
+    }
+
+    // Where the answer cannot be had, the first key is taken, and that is said.
+    fs::remove_file(install.context.path(".landfall/known_hosts")).unwrap();
+    drop(engine);
+    let (files, stderr) = gather("ssh-ed25519 AAAAother");
+    assert_eq!(asked(&files), Some(format!("{alias} is asked with accept-new\n")));
+    assert!(stderr.contains("the SSH host keys of the bootstrap machine cannot be verified"), "{stderr}");
 }
 
 #[test]

@@ -15,3 +15,4 @@ mod scene;
 mod strangers;
 mod suites;
 mod upload;
+mod user_data;

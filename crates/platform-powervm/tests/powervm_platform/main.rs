@@ -12,3 +12,4 @@ mod preflight;
 mod scene;
 mod strangers;
 mod suites;
+mod user_data;

@@ -12,3 +12,4 @@ mod scene;
 mod strangers;
 mod suites;
 mod survey;
+mod user_data;

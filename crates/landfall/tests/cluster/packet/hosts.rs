@@ -79,6 +79,31 @@ fn what_a_failed_installation_left_in_a_bucket_goes_with_the_cluster() {
     assert_eq!(trusting.scene.left(), Vec::<String>::new());
 }
 
+/// The control plane never gets to the masters, so that the bootstrap machine stays.
+#[test]
+fn a_bucket_keeps_no_keys_of_a_bootstrap_machine_that_is_up() {
+    let trusting = Trusting::new(&["--guest-fault", "master never-boots"]);
+    let store = ObjectStore::start(&trusting.authority);
+    let install = trusting.install(&bucket(&store), |config| config["timeouts"] = json!({"bootstrap": "3s"}));
+    let stalls = || {
+        let run = install.run(&["create", "cluster"]);
+        assert!(run.code != 0 && run.stderr.contains("last seen: "), "{}", run.stderr);
+        let objects = store.objects();
+        assert!(objects.len() == 1 && objects[0].ends_with("/boot.ipxe"), "{objects:?}");
+        run.stderr
+    };
+    assert!(stalls().contains("the bootstrap machine's user data holds no keys"));
+    // A machine that restarts comes up from its disk.
+    let state = trusting.scene.state();
+    let devices = state["devices"].as_array().unwrap();
+    let bootstrap = devices.iter().find(|device| device["hostname"].to_string().contains("bootstrap")).unwrap();
+    let path = format!("devices/{}/actions", bootstrap["id"].as_str().unwrap());
+    trusting.scene.call("POST", &path, &json!({"type": "reboot"}));
+    let told = stalls();
+    assert!(told.contains("nodes"), "the API answers again: {told}");
+    install.ok(&["destroy", "cluster"]);
+}
+
 #[test]
 fn a_bucket_that_refuses_keeps_machines_from_being_made() {
     let trusting = Trusting::new(&[]);

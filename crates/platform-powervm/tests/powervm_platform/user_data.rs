@@ -1,0 +1,27 @@
+//! What servers keep of the bootstrap machine's user data.
+
+use serde_json::json;
+
+use crate::cluster::Cluster;
+
+/// How many media and mappings there are.
+fn config_drives(cluster: &Cluster) -> (usize, usize) {
+    let number = |line: &str, before: &str, after: &str| -> Option<usize> {
+        line.split_once(before)?.1.split_once(after)?.0.parse().ok()
+    };
+    let lines = cluster.list();
+    let media = lines.iter().filter_map(|line| number(line, " has ", " in MediaRepositories")).sum();
+    let mappings = lines.iter().filter_map(|line| number(&format!("{line}."), " maps ", ".")).sum();
+    (media, mappings)
+}
+
+#[tokio::test]
+async fn the_media_repositories_keep_no_keys_of_the_bootstrap_machine() {
+    let cluster = Cluster::new(1, json!({})).await;
+    let (media, mappings) = config_drives(&cluster);
+    cluster.install().await.unwrap();
+    // The bootstrap machine has its disk, the master its disk and its config drive.
+    assert_eq!(config_drives(&cluster), (media + 1, mappings + 3), "{:#?}", cluster.list());
+    cluster.destroy_without_files().await.unwrap();
+    assert_eq!(config_drives(&cluster), (media, mappings));
+}
