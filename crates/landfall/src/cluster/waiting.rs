@@ -239,3 +239,39 @@ impl Step for WaitStep {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use landfall_config::{parse_tree, parse_yaml};
+    use landfall_platform::bootstrap_step;
+
+    use super::*;
+
+    const OVIRT: &str = include_str!("../../../../examples/ovirt/install-config.yaml");
+    const PACKET: &str = include_str!("../../../../examples/packet/install-config.yaml");
+
+    fn step(id: StepId, needs: Vec<StepId>) -> StepSpec {
+        let desired = serde_json::Value::Null;
+        StepSpec { id, title: String::new(), kind: "thing".into(), needs, timeout: Duration::ZERO, desired }
+    }
+
+    /// What keys are removed after, and what waits for their removal.
+    fn removal(example: &str, by_platform: bool) -> (Vec<StepId>, usize) {
+        let config = parse_tree(parse_yaml(example.as_bytes()).unwrap()).unwrap().config;
+        let mut builder = PlanBuilder::default();
+        builder.step(step(bootstrap_step(), Vec::new()));
+        if by_platform {
+            builder.step(step(user_data_step(), vec![bootstrap_step()]));
+        }
+        let plan = builder.build().unwrap();
+        let plan = with_bootstrap_waits(&plan, &config, &bootstrap_step(), Vec::new()).unwrap();
+        (plan.step(&user_data_step()).unwrap().needs.clone(), plan.dependents(&user_data_step()).count())
+    }
+
+    #[test]
+    fn keys_are_removed_once_the_api_answers_and_nothing_waits_for_that() {
+        for (example, by_platform) in [(OVIRT, true), (PACKET, false)] {
+            assert_eq!(removal(example, by_platform), (vec![bootstrap_step(), Wait::Api.step()], 0), "{example}");
+        }
+    }
+}

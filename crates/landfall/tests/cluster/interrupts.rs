@@ -45,7 +45,10 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     let before = engine.changes();
     install.create();
     let calls = engine.changes() - before;
-    assert_eq!(calls, 3, "only the bootstrap machine was left to be stopped, and to be deleted after its disk");
+    assert_eq!(
+        calls, 4,
+        "only the bootstrap machine was left to lose its user data, to be stopped, and to be deleted after its disk"
+    );
 
     // While the cluster is being destroyed.
     let hang = engine.fault(&format!("{CHANGES} nth=2 latency=10000h"));

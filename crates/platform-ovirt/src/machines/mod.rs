@@ -86,9 +86,14 @@ impl Machines {
         }
     }
 
-    /// Empties what the engine keeps of a machine's user data. A machine that is gone has none.
+    /// Empties what the engine keeps of the user data of a machine: of the one with an id that the cluster's own journal has, whatever has
+    /// become of its name and mark, or of the one with the name and the mark. A machine that is gone has none.
     pub(crate) async fn empty_user_data(&self, machine: MachineRef<'_>) -> Result<(), Error> {
-        match self.ours(machine).await? {
+        let found = match machine.id {
+            Some(id) => self.site.client.vm(id).await?,
+            None => self.ours(machine).await?,
+        };
+        match found {
             Some(vm) => self.site.client.empty_user_data(&vm).await,
             None => Ok(()),
         }
