@@ -5,7 +5,7 @@ use landfall_config::{
     powervm::{self, Image as ConfigImage, Storage},
 };
 use landfall_engine::{Plan, PlanBuilder, PlanError};
-use landfall_platform::{InfraId, Stage, StepId, StepSpec, USER_DATA_TITLE, bootstrap_step, user_data_step};
+use landfall_platform::{InfraId, Stage, StepId, StepSpec, bootstrap_step, user_data_step};
 
 use crate::{
     machines::Partition,
@@ -78,7 +78,13 @@ impl Planner<'_> {
     fn user_data(&self) -> StepSpec {
         let desired = Desired::UserData(UserData { machine: self.mark.name("bootstrap") });
         let (id, needs) = (user_data_step(), vec![bootstrap_step()]);
-        self.step(id.as_str(), USER_DATA_TITLE.to_owned(), "user-data", needs, &desired)
+        self.step(
+            id.as_str(),
+            "the bootstrap machine's config drive is out, or goes within the hour".to_owned(),
+            "user-data",
+            needs,
+            &desired,
+        )
     }
 
     fn master(&self, number: u32) -> StepSpec {

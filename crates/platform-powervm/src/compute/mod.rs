@@ -50,6 +50,7 @@ pub use blueprint::{
     Blueprint, ConfigDrive, DedicatedSharing, Disk, DiskPlace, FibrePort, Image, Memory, Network, Nic, OperatingSystem,
     PartitionSpec, Processors, Range, Shape, Volume,
 };
+pub(crate) use config_drive::retire_config_drive;
 pub use config_drive::{eject_config_drive, image as config_drive_image};
 pub use console::{Consoles, Relay};
 pub use destroy::{belongings, destroy};

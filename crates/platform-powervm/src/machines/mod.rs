@@ -66,11 +66,12 @@ impl landfall_platform::Machines for Machines {
 }
 
 impl Machines {
-    /// Takes the config drive out of a machine and deletes it. A machine that is gone has none.
-    pub(crate) async fn delete_config_drive(&self, machine: MachineRef<'_>) -> Result<(), StepError> {
-        let Some(found) = self.site.ours(machine).await? else { return Ok(()) };
+    /// Takes the config drive out of a machine that runs and deletes it. A machine that is gone has none. Returns false if only the platform
+    /// can take it out, later.
+    pub(crate) async fn delete_config_drive(&self, machine: MachineRef<'_>) -> Result<bool, StepError> {
+        let Some(found) = self.site.ours(machine).await? else { return Ok(true) };
         let host = self.site.member(&found.host)?.host().await?;
-        Ok(compute::eject_config_drive(&host, &id(&found)?).await?)
+        Ok(compute::retire_config_drive(&host, &id(&found)?).await?)
     }
 
     /// Removes the partition with an id that the cluster's own journal has, and all with the name and the mark.

@@ -8,6 +8,9 @@ use crate::machines::Machines;
 
 /// A config drive that is taken out and deleted once its machine has read it.
 ///
+/// Without a connection to its operating system (RMC) nothing can be taken from a partition that runs. Then it is left to the platform,
+/// which empties the drive an hour after the start, rather than that the installation fails.
+///
 /// Ignition reads it at the first boot only, and writes down on the disk that it has: a machine that restarts afterwards comes up from
 /// its disk, without the drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +29,9 @@ impl Step for UserDataStep {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let recorded: Option<String> = context.output(&bootstrap_step(), "id").ok();
         let machine = MachineRef { name: &self.desired.machine, id: recorded.as_deref() };
-        self.machines.delete_config_drive(machine).await?;
+        if !self.machines.delete_config_drive(machine).await? {
+            context.report("its system has no RMC connection; the platform empties the drive an hour after the start");
+        }
         Ok(Outputs::default())
     }
 

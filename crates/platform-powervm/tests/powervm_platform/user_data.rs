@@ -20,8 +20,8 @@ async fn the_media_repositories_keep_no_keys_of_the_bootstrap_machine() {
     let cluster = Cluster::new(1, json!({})).await;
     let (media, mappings) = config_drives(&cluster);
     cluster.install().await.unwrap();
-    // The bootstrap machine has its disk, the master its disk and its config drive.
-    assert_eq!(config_drives(&cluster), (media + 1, mappings + 3), "{:#?}", cluster.list());
+    // Two VIOSes show a disk to each machine, and one a config drive to the master.
+    assert_eq!(config_drives(&cluster), (media + 1, mappings + 5), "{:#?}", cluster.list());
     cluster.destroy_without_files().await.unwrap();
     assert_eq!(config_drives(&cluster), (media, mappings));
 }

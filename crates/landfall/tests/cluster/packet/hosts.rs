@@ -84,7 +84,11 @@ fn what_a_failed_installation_left_in_a_bucket_goes_with_the_cluster() {
 fn a_bucket_keeps_no_keys_of_a_bootstrap_machine_that_is_up() {
     let trusting = Trusting::new(&["--guest-fault", "master never-boots"]);
     let store = ObjectStore::start(&trusting.authority);
-    let install = trusting.install(&bucket(&store), |config| config["timeouts"] = json!({"bootstrap": "3s"}));
+    let install = trusting.install(&bucket(&store), |config| {
+        config["timeouts"] = json!({"bootstrap": "5s"});
+        // Nothing but the control plane is waited for.
+        config["platform"]["packet"]["endpoint"] = json!("bgp");
+    });
     let stalls = || {
         let run = install.run(&["create", "cluster"]);
         assert!(run.code != 0 && run.stderr.contains("last seen: "), "{}", run.stderr);

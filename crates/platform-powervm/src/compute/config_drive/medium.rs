@@ -1,12 +1,16 @@
 //! The medium of a config drive, in the media repository of a VIOS.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep};
 
 use crate::client::{Before, FileKind, Source, Storage, Upload};
 use crate::compute::{Backing, Error, Host, PartitionId, fresh::Part, mapping::Change, media_repository::Repository};
+
+/// How long an operating system that has just come up may take to connect.
+const CONNECTION: Duration = Duration::from_mins(2);
 
 /// The medium of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,4 +103,21 @@ pub async fn eject_config_drive(host: &Host, id: &PartitionId) -> Result<(), Err
     host.change(vioses.into_iter().map(|vios| (vios.id, vec![change.clone()])).collect()).await?;
     // By its name, for somebody may have been cut off who had taken it out.
     remove(host, &spec).await
+}
+
+/// Takes the config drive out of a partition that runs and deletes it, once the partition's operating system is connected (RMC). Returns
+/// false if that does not connect: nothing can be taken from the partition then, and the platform itself empties the drive an hour after
+/// the start.
+pub(crate) async fn retire_config_drive(host: &Host, id: &PartitionId) -> Result<bool, Error> {
+    let deadline = Instant::now() + CONNECTION;
+    while let Err(error) = host.check_changeable(id).await {
+        if !matches!(error, Error::Refused { .. }) {
+            return Err(error);
+        }
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
+        sleep(host.jobs().interval).await;
+    }
+    eject_config_drive(host, id).await.map(|()| true)
 }

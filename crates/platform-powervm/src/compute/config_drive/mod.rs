@@ -6,4 +6,5 @@ mod medium;
 
 pub use contents::image;
 pub use medium::eject_config_drive;
+pub(crate) use medium::retire_config_drive;
 pub(super) use medium::{MediumSpec, Seen, ensure, remove};
