@@ -13,4 +13,5 @@ pub use api::{Api, Node};
 pub use bootstrap::{Bootstrap, ConfigServer};
 pub use error::Error;
 pub use kubeconfig::Kubeconfig;
+pub use machines::MachineCounts;
 pub use wait::{Progress, wait_for_api, wait_for_bootstrap, wait_for_nodes};

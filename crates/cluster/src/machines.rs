@@ -1,10 +1,28 @@
 //! What the machine objects of a cluster say, as far as somebody who waits for nodes wants to know.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::Api;
+use crate::{Api, Error};
+
+const PATH: &str = "apis/machine.openshift.io/v1beta1/machines";
+
+/// How many machines a cluster has, and how many of them the platform refuses to make.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MachineCounts {
+    /// All machines.
+    pub total: usize,
+    /// Those that wait because of a refusal, by its reason: `OutOfCapacity`, `Throttled`, …
+    pub refused: BTreeMap<String, usize>,
+}
+
+impl fmt::Display for MachineCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in all", self.total)?;
+        self.refused.iter().try_for_each(|(reason, count)| write!(f, ", {count} refused ({reason})"))
+    }
+}
 
 #[derive(Deserialize)]
 struct List<T> {
@@ -56,9 +74,28 @@ impl Api {
     /// What stands in the way of machines that are not as they should be, one text for each reason. Nothing if nobody can be asked:
     /// those who wait learn that elsewhere.
     pub(crate) async fn machine_troubles(&self) -> Vec<String> {
-        let path = "apis/machine.openshift.io/v1beta1/machines";
-        let machines: Option<List<Object>> = self.get("listing the machines", path).await.unwrap_or_default();
+        let machines: Option<List<Object>> = self.get("listing the machines", PATH).await.unwrap_or_default();
         troubles(machines.map(|list| list.items).unwrap_or_default())
+    }
+
+    /// Returns how many machines there are, and how many of them the platform refuses. Nothing if the API knows no machines.
+    pub async fn machine_counts(&self) -> Result<Option<MachineCounts>, Error> {
+        let machines: Option<List<Object>> = self.get("listing the machines", PATH).await?;
+        Ok(machines.map(|list| counts(&list.items)))
+    }
+}
+
+fn counts(machines: &[Object]) -> MachineCounts {
+    let mut counts = MachineCounts { total: machines.len(), ..MachineCounts::default() };
+    for refused in machines.iter().filter_map(|machine| machine.status.conditions.iter().find(|one| one.is_refusal())) {
+        *counts.refused.entry(refused.reason.clone()).or_default() += 1;
+    }
+    counts
+}
+
+impl Condition {
+    fn is_refusal(&self) -> bool {
+        self.kind == CREATED && self.status == "False"
     }
 }
 
@@ -85,8 +122,7 @@ impl Status {
             return Some((text.clone(), text));
         }
         // While the next attempt is under way the last refusal still says what is in the way.
-        let refused =
-            self.conditions.into_iter().find(|condition| condition.kind == CREATED && condition.status == "False");
+        let refused = self.conditions.into_iter().find(Condition::is_refusal);
         let failed = self.last_operation.filter(|last| last.state == "Failed").map(|last| last.description);
         match (refused, failed) {
             (Some(refused), failed) => Some((refused.reason, failed.unwrap_or(refused.message))),
@@ -129,6 +165,7 @@ mod tests {
         };
         let list: List<Object> =
             serde_json::from_value(json!({ "items": (1..=300).map(refused).collect::<Vec<_>>() })).unwrap();
+        assert_eq!(counts(&list.items).to_string(), "300 in all, 300 refused (OutOfCapacity)");
         assert_eq!(troubles(list.items), ["machine w-1 and 299 more: refused 1 times, last: no host has room"]);
     }
 }

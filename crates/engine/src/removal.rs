@@ -20,6 +20,10 @@ const REMOVALS_AT_ONCE: usize = 10;
 /// How long finding out what there is may take.
 const DISCOVERY_TIMEOUT: Duration = Duration::from_mins(2);
 
+/// How often a removal begins again because the cluster has made more machines meanwhile. It makes none once its last master is gone,
+/// which is one round; the others are for a discovery that learns of things late.
+const MOST_ROUNDS: usize = 10;
+
 /// Why something remains.
 #[derive(Debug, thiserror::Error)]
 pub enum RemovalError {
@@ -33,6 +37,15 @@ pub enum RemovalError {
     #[error("{} still exist after removal", names(titles.iter()))]
     Remains {
         /// What it is, for people.
+        titles: Vec<String>,
+    },
+    /// Objects with the cluster's mark appear as fast as they are removed.
+    #[error(
+        "cannot remove the cluster: it had new objects after each of {MOST_ROUNDS} removals, at last {}",
+        names(titles.iter())
+    )]
+    Growing {
+        /// What was found at last, for people.
         titles: Vec<String>,
     },
     /// The platform could not be asked what there is.
@@ -78,7 +91,8 @@ pub async fn retire(
     remove_all(&steps, &recorded(&snapshot), bind, journal, options).await
 }
 
-/// Removes all that the journal knows and all that carries the cluster's mark, and makes sure that nothing remains.
+/// Removes all that the journal knows and all that carries the cluster's mark, and makes sure that nothing remains. What appears
+/// meanwhile is removed too, a limited number of times.
 pub async fn destroy(
     bind: &dyn Bind,
     discover: &dyn Discover,
@@ -87,7 +101,7 @@ pub async fn destroy(
 ) -> Result<(), RemovalError> {
     let mut found = look(discover, options).await?;
     let mut removed = BTreeSet::new();
-    loop {
+    for _ in 0..MOST_ROUNDS {
         let snapshot = journal.snapshot().await?;
         removed.extend(found.iter().map(|spec| spec.id.clone()));
         let mut steps: BTreeMap<StepId, Target> = found
@@ -108,13 +122,14 @@ pub async fn destroy(
         found = look(discover, options).await?;
         // Until the last master was gone, the cluster may have made machines.
         if found.iter().all(|spec| removed.contains(&spec.id)) {
-            break;
+            return if found.is_empty() { Ok(()) } else { Err(RemovalError::Remains { titles: titles(found) }) };
         }
     }
-    if !found.is_empty() {
-        return Err(RemovalError::Remains { titles: found.into_iter().map(|spec| spec.title).collect() });
-    }
-    Ok(())
+    Err(RemovalError::Growing { titles: titles(found) })
+}
+
+fn titles(found: Vec<StepSpec>) -> Vec<String> {
+    found.into_iter().map(|spec| spec.title).collect()
 }
 
 /// Returns true if what was found is the object of another step of the journal, which has written down its id: it was renamed, and
@@ -126,7 +141,8 @@ fn is_recorded(snapshot: &Snapshot, found: &StepSpec) -> bool {
 }
 
 /// Returns the entries that a removal goes by although nothing was found for them: those with the id of an object that may be there
-/// without name and mark. What is the user's stays, so it is not among them.
+/// without name and mark, and those whose object was `asked` for, without an answer that told its id. What is the user's stays, so it is
+/// not among them.
 pub fn unfound<'a>(snapshot: &'a Snapshot, found: &[StepSpec]) -> Vec<&'a Entry> {
     let is_unfound = |entry: &&Entry| {
         let outputs = entry.outputs.as_ref().filter(|outputs| outputs.get("given") != Some(true));
@@ -136,7 +152,12 @@ pub fn unfound<'a>(snapshot: &'a Snapshot, found: &[StepSpec]) -> Vec<&'a Entry>
             Some(found) => found == id,
             None => spec.id == entry.spec.id,
         };
-        id.is_some_and(|id| !found.iter().any(|spec| is_it(spec, &id)))
+        let Some(id) = id else {
+            let was_asked_for = outputs.and_then(|outputs| outputs.get("asked")) == Some(true);
+            let is_named = |spec: &StepSpec| spec.id == entry.spec.id || spec.title == entry.spec.title;
+            return was_asked_for && !found.iter().any(is_named);
+        };
+        !found.iter().any(|spec| is_it(spec, &id))
     };
     snapshot.remaining().filter(is_unfound).collect()
 }

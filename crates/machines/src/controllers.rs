@@ -254,6 +254,7 @@ fn add_all<K>(cache: &Cache<K>, queue: &crate::queue::Queue) {
 async fn look_around(world: &Arc<World>) {
     let mut ticks = interval(world.options.pace.sync);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // waits: a service, which is dropped when the controllers are stopped
     loop {
         ticks.tick().await;
         let phases = world.machines.all();

@@ -43,6 +43,9 @@ pub enum Error {
     /// Another controller leads now.
     #[error("the lease {0} could not be renewed in time; another controller may lead now")]
     LeaseLost(String),
+    /// A reconciler met a defect.
+    #[error("the controller panicked: {0}")]
+    Panicked(String),
     /// The address for metrics cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -98,6 +101,7 @@ impl Error {
             Self::Secret { .. } => ErrorClass::Auth,
             Self::Access(_) | Self::Kind(_) | Self::ProviderSpec(_) | Self::Listen { .. } => ErrorClass::Invalid,
             Self::LeaseLost(_) => ErrorClass::Transient,
+            Self::Panicked(_) => ErrorClass::Bug,
         }
     }
 

@@ -27,6 +27,7 @@ mod metrics;
 mod nodes;
 mod objects;
 mod options;
+mod panic;
 mod patch;
 mod platforms;
 mod queue;

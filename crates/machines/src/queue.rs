@@ -12,7 +12,7 @@ use rand::Rng as _;
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Error, metrics::Metrics};
+use crate::{Error, metrics::Metrics, panic};
 
 /// Names of objects that are to be looked at, each with the time from which on. A name is in it once, and looked at by one at
 /// a time; who is added while being looked at is looked at again.
@@ -70,6 +70,7 @@ impl Queue {
 
     /// The next that is due and that nobody looks at.
     async fn next(&self) -> String {
+        // waits: until something is due; the controllers drop it when they are stopped
         loop {
             let wait = {
                 let mut inner = self.lock();
@@ -162,7 +163,8 @@ pub(crate) async fn work<F>(
                 let (queue, look) = (Arc::clone(queue), look(name.clone()));
                 let metrics = metrics.clone();
                 running.spawn(async move {
-                    let outcome = look.await;
+                    // Else the name would stay busy, and the object would never be looked at again.
+                    let outcome = panic::caught(look).await.unwrap_or_else(|said| Err(Error::Panicked(said)));
                     metrics.looked(queue.controller, outcome.is_ok());
                     queue.done(&name, outcome);
                 });
@@ -204,6 +206,26 @@ mod tests {
         assert!(tokio::time::timeout(Duration::from_secs(1), queue.next()).await.is_err());
         queue.done("a", Ok(None));
         assert_eq!(queue.next().await, "a");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_panics_has_failed_and_is_repeated() {
+        let (queue, stop) = (Arc::new(queue()), CancellationToken::new());
+        let looks = Arc::new(Mutex::new(Vec::new()));
+        queue.add("a");
+        let look = |name: String| {
+            let (looks, stop) = (Arc::clone(&looks), stop.clone());
+            async move {
+                let before = std::mem::replace(&mut *looks.lock().unwrap(), vec![name]).len();
+                assert!(before > 0, "no such machine");
+                stop.cancel();
+                Ok(None)
+            }
+        };
+        let metrics = Metrics::default();
+        let working = work(&queue, 1, &metrics, &stop, look);
+        tokio::time::timeout(Duration::from_mins(5), working).await.expect("it is looked at again");
+        assert_eq!(*looks.lock().unwrap(), ["a"]);
     }
 
     #[test]

@@ -61,6 +61,16 @@ pub(crate) enum Output {
     Json,
 }
 
+impl Command {
+    /// Returns true if the command turns panics into errors itself, and continues.
+    pub(crate) fn outlives_panics(&self) -> bool {
+        #[cfg(feature = "controller")]
+        return matches!(self, Self::Machines(_));
+        #[cfg(not(feature = "controller"))]
+        false
+    }
+}
+
 impl Cli {
     /// A filter that is not understood must not keep a machine from its work.
     pub(crate) fn log_filter(&self) -> EnvFilter {

@@ -22,6 +22,9 @@ fn main() -> ExitCode {
         .with_ansi(false)
         .with_writer(std::io::stderr)
         .init();
+    if !cli.command.outlives_panics() {
+        abort_on_panic();
+    }
     match run(&cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -29,6 +32,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Ends the process at a panic, so that systemd starts it again: a service that has lost one of its tasks would serve by halves.
+fn abort_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
 }
 
 #[tokio::main]

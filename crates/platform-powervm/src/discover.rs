@@ -1,6 +1,6 @@
 //! Finds everything on the servers that carries a cluster's mark.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use landfall_platform::{Discover, StepError, StepId, StepSpec};
@@ -10,7 +10,7 @@ use crate::{
     machines::Partition,
     plan::IMAGE_STEP,
     site::{Found, Site},
-    steps::{Desired, Image, marker, pool_units},
+    steps::{Desired, Image, is_among, pool_units},
 };
 
 /// How long the removal of something that was found may take.
@@ -27,17 +27,15 @@ impl Discovery {
         Self { site }
     }
 
-    /// The cluster's own image, or what is left of the making of it. Its name is all that tells whose it is: units have no room for
-    /// more, and the infra id in it is nobody else's.
+    /// The cluster's own image, or what is left of the making of it: there is a seal or a marker. Its name says nothing.
     async fn image(&self) -> Result<Option<StepSpec>, Error> {
         let name = self.site.mark.name("image");
-        let own = [name.clone(), marker(&name)];
-        let (mut names, mut answered, mut silent) = (BTreeSet::new(), false, None);
+        let (mut all, mut answered, mut silent) = (Vec::new(), false, None);
         // All servers see the pool, so that one that does not answer hides nothing that others would not show.
         for member in self.site.members() {
             match pool_units(&member.client, None).await {
                 Ok(units) => {
-                    names.extend(units.into_iter().map(|(_, unit)| unit.name));
+                    all.extend(units.into_iter().map(|(_, unit)| unit));
                     answered = true;
                 }
                 Err(error) => silent = Some(error),
@@ -46,9 +44,9 @@ impl Discovery {
         if let Some(error) = silent.filter(|_| !answered) {
             return Err(error);
         }
-        let title = format!("image {name}");
+        let (is_there, title) = (is_among(&name, &all), format!("image {name}"));
         let desired = Desired::Image(Image { name, source: String::new(), pool: None, tier: None });
-        Ok(own.iter().any(|own| names.contains(own)).then(|| found(IMAGE_STEP.into(), title, "image", &desired)))
+        Ok(is_there.then(|| found(IMAGE_STEP.into(), title, "image", &desired)))
     }
 
     fn machine(&self, partition: &Found) -> StepSpec {

@@ -9,6 +9,8 @@ use crate::xml::ReadError;
 
 /// Codes by which a busy VIOS says so, whatever the status.
 const BUSY: [&str; 2] = ["HSCL3205", "VIOS0014"];
+/// The code by which a server says that it lacks processors or memory, with the status of a request that is wrong.
+const FULL: &str = "HSCL0505";
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -228,6 +230,8 @@ pub struct Fault {
     pub reason: String,
     /// What exactly, often with a code.
     pub message: String,
+    /// How long the console asks to wait before the next attempt.
+    pub retry_after: Option<Duration>,
 }
 
 impl Fault {
@@ -243,6 +247,7 @@ impl Fault {
     pub fn class(&self) -> ErrorClass {
         match self.status {
             _ if self.is_busy() => ErrorClass::Locked,
+            _ if self.message.contains(FULL) => ErrorClass::Capacity,
             401 | 403 => ErrorClass::Auth,
             404 => ErrorClass::NotFound,
             409 | 412 | 423 => ErrorClass::Locked,
@@ -282,6 +287,7 @@ impl Error {
             Self::Compute(error) => error.class(),
             Self::Image(error) => error.class(),
             Self::Job { message, .. } if BUSY.iter().any(|code| message.contains(code)) => ErrorClass::Locked,
+            Self::Job { message, .. } if message.contains(FULL) => ErrorClass::Capacity,
             Self::Address { .. }
             | Self::Xml { .. }
             | Self::Answer { .. }
@@ -294,6 +300,17 @@ impl Error {
             | Self::Foreign { .. }
             | Self::Lacks { .. }
             | Self::State { .. } => ErrorClass::Invalid,
+        }
+    }
+
+    /// Returns how long the console asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Exchange { source, .. } => source.retry_after(),
+            Self::Fault { fault, .. } => fault.retry_after,
+            Self::Unasked { source, .. } => source.retry_after(),
+            Self::Compute(error) => error.retry_after(),
+            _ => None,
         }
     }
 
@@ -321,7 +338,8 @@ impl Error {
 
 impl From<Error> for StepError {
     fn from(error: Error) -> Self {
-        Self::new(error.class(), error)
+        let wait = error.retry_after();
+        Self::new(error.class(), error).retry_after(wait)
     }
 }
 
@@ -331,7 +349,12 @@ mod tests {
 
     #[test]
     fn a_busy_vios_is_locked_whatever_the_status_says() {
-        let fault = |status, message: &str| Fault { status, reason: String::new(), message: message.to_owned() };
+        let fault = |status, message: &str| Fault {
+            status,
+            reason: String::new(),
+            message: message.to_owned(),
+            retry_after: None,
+        };
         for busy in
             [fault(400, "HSCL3205 wait"), fault(500, "x VIOS0014"), fault(500, "The system is Busy"), fault(503, "")]
         {
@@ -339,6 +362,25 @@ mod tests {
         }
         assert_eq!(fault(500, "broken").class(), ErrorClass::Transient);
         assert_eq!(fault(400, "HSCL0A21 no").class(), ErrorClass::Invalid);
+        assert_eq!(fault(400, "HSCL0505: There are not enough resources").class(), ErrorClass::Capacity);
         assert_eq!(fault(412, "").class(), ErrorClass::Locked);
+    }
+
+    #[test]
+    fn what_the_console_asks_to_wait_is_passed_on() {
+        let (asked, console) = (Some(Duration::from_secs(7)), || "novalink".to_owned());
+        let fault =
+            || Box::new(Fault { status: 429, reason: String::new(), message: String::new(), retry_after: asked });
+        let direct = || Error::Fault { attempt: "x".to_owned(), console: console(), fault: fault() };
+        let compute = crate::compute::Error::console("x", "host-1", direct());
+        for error in [
+            direct(),
+            Error::Unasked { host: console(), source: Box::new(direct()) },
+            Error::Compute(Box::new(compute)),
+        ] {
+            let error = StepError::from(error);
+            assert_eq!((error.class(), error.wait()), (ErrorClass::Throttled, asked), "{error}");
+        }
+        assert_eq!(StepError::from(crate::compute::Error::console("x", "host-1", direct())).wait(), asked);
     }
 }

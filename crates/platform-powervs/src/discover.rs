@@ -1,14 +1,11 @@
-//! Finds everything in an account that carries a cluster's mark: its names, and its tag.
+//! Finds everything in an account that carries a cluster's mark: its tag, and a sign of its own where a kind takes no tags.
 //!
 //! What has a name of the plan gets the step of the plan. What carries the tag and lost its name gets a step of its own, which names
-//! it by its id.
+//! it by its id. What has a name of the plan and no mark is not the cluster's, and left alone.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use async_trait::async_trait;
@@ -18,16 +15,14 @@ use serde_json::json;
 
 use crate::{
     Error, Site,
-    client::{self, Crn, Resource},
+    client::{self, Crn},
+    finder::{Finder, TIMEOUT, found, identified},
     plan::{self, GATEWAY, OBJECT_STORAGE, SECURITY_GROUP, SSH_KEY, TAG, TRANSIT_GATEWAY, VPC, WORKSPACE},
     steps::{
         Connection, Desired, Dhcp, Image, ImageSource, LoadBalancer, ObjectStorage, PublicGateway, SecurityGroup,
-        SshKey, Subnet, Tag, TransitGateway, Vpc, Workspace, stored,
+        SshKey, Subnet, Tag, TransitGateway, Vpc, Workspace, is_marked, stored,
     },
 };
-
-/// How long the removal of something that was found may take.
-const TIMEOUT: Duration = Duration::from_mins(40);
 
 /// Finds what belongs to one cluster.
 pub struct Discovery {
@@ -78,49 +73,75 @@ impl Discovery {
         };
         let find = Finder { site: &self.site, tagged, kept };
 
-        let vpcs = find.all(&client.all::<client::Vpc>().await?, &[(mark.vpc(), VPC.to_owned())], &[], |name| {
-            Desired::Vpc(Vpc { name, given: None })
-        });
+        let vpcs = client.all::<client::Vpc>().await?;
+        let names = [(mark.vpc(), VPC.to_owned())];
+        let joined = self.networks(&vpcs, tagged).await?;
+        let vpcs = find.all(&vpcs, &names, &[], |name| Desired::Vpc(Vpc { name, given: None })).await?;
         let inside = ids(&vpcs, &[VPC]);
         let names = in_zones("subnet", &|zone| plan::subnet(zone));
-        let subnets = find.all(&client.all::<client::Subnet>().await?, &names, &inside, |name| {
-            Desired::Subnet(Subnet { name, zone: String::new(), given: None })
-        });
+        let subnets = find
+            .all(&client.all::<client::Subnet>().await?, &names, &inside, |name| {
+                Desired::Subnet(Subnet { name, zone: String::new(), given: None })
+            })
+            .await?;
         let behind: Vec<StepId> = ids(&subnets, &[]).into_iter().chain(inside.clone()).collect();
         let names = in_zones("gateway", &|zone| format!("{GATEWAY}/{zone}"));
-        let gateways = find.all(&client.all::<client::PublicGateway>().await?, &names, &behind, |name| {
-            Desired::PublicGateway(PublicGateway { name, zone: String::new(), subnet: VPC.into() })
-        });
+        let gateways = find
+            .all(&client.all::<client::PublicGateway>().await?, &names, &behind, |name| {
+                Desired::PublicGateway(PublicGateway { name, zone: String::new(), subnet: VPC.into() })
+            })
+            .await?;
         let names = [(mark.name("sg"), SECURITY_GROUP.to_owned())];
-        let groups = find.all(&client.all::<client::SecurityGroup>().await?, &names, &inside, |name| {
-            Desired::SecurityGroup(SecurityGroup { name, rules: Vec::new() })
-        });
+        let groups = find
+            .all(&client.all::<client::SecurityGroup>().await?, &names, &inside, |name| {
+                Desired::SecurityGroup(SecurityGroup { name, rules: Vec::new() })
+            })
+            .await?;
         let mut steps = [vpcs, subnets, gateways, groups].concat();
         let names =
             [true, false].map(|is_public| (mark.load_balancer(is_public), plan::balancer(is_public).to_owned()));
         let below = ids(&steps, &[]);
-        steps.extend(find.all(&client.all::<client::LoadBalancer>().await?, &names, &below, |name| {
-            Desired::LoadBalancer(LoadBalancer {
-                is_public: name == mark.load_balancer(true),
-                name,
-                subnets: Vec::new(),
-                security_group: SECURITY_GROUP.into(),
-                listeners: Vec::new(),
+        let balancers = find
+            .all(&client.all::<client::LoadBalancer>().await?, &names, &below, |name| {
+                Desired::LoadBalancer(LoadBalancer {
+                    is_public: name == mark.load_balancer(true),
+                    name,
+                    subnets: Vec::new(),
+                    security_group: SECURITY_GROUP.into(),
+                    listeners: Vec::new(),
+                })
             })
-        }));
-        steps.extend(self.gateways(&find, &inside).await?);
+            .await?;
+        steps.extend(balancers);
+        steps.extend(self.gateways(&find, &inside, &joined).await?);
         Ok(steps)
     }
 
-    /// The transit gateway and the cluster's connections, also those to a gateway of the user's. Connections take no tags.
-    async fn gateways(&self, find: &Finder<'_>, vpcs: &[StepId]) -> Result<Vec<StepSpec>, Error> {
+    /// The CRNs of the networks that the cluster has joined: those of its VPC and of its workspace, also where they are the user's.
+    async fn networks(&self, vpcs: &[client::Vpc], tagged: &[Crn]) -> Result<Vec<String>, Error> {
+        let is_tagged = |vpc: &client::Vpc| tagged.iter().any(|crn| crn.kind == "vpc" && crn.id == vpc.id);
+        let is_meant = |vpc: &&client::Vpc| is_tagged(vpc) || self.site.is_given(&vpc.id, &vpc.name);
+        let workspace = self.site.find_workspace().await?.map(|workspace| workspace.crn);
+        Ok(vpcs.iter().filter(is_meant).map(|vpc| vpc.crn.clone()).chain(workspace).collect())
+    }
+
+    /// The transit gateway and the cluster's connections, also those to a gateway of the user's. Connections take no tags. So one is the
+    /// cluster's if it has its name, and its gateway is the cluster's or leads to a network of the cluster's.
+    async fn gateways(
+        &self,
+        find: &Finder<'_>,
+        vpcs: &[StepId],
+        joined_networks: &[String],
+    ) -> Result<Vec<StepSpec>, Error> {
         let (client, mark) = (&self.site.client, &self.site.mark);
         let joined: Vec<StepId> = vpcs.iter().cloned().chain([WORKSPACE.into()]).collect();
         let all = client.all::<client::TransitGateway>().await?;
         let names = [(mark.transit_gateway(), TRANSIT_GATEWAY.to_owned())];
-        let mut steps = find.all(&all, &names, &joined, |name| {
-            Desired::TransitGateway(TransitGateway { name, location: String::new(), global: false, given: None })
-        });
+        let mut steps = find
+            .all(&all, &names, &joined, |name| {
+                Desired::TransitGateway(TransitGateway { name, location: String::new(), global: false, given: None })
+            })
+            .await?;
         let needs: Vec<StepId> = ids(&steps, &[TRANSIT_GATEWAY]).into_iter().chain(joined).collect();
         for gateway in &all {
             let connections = match client.connections(&gateway.id).await {
@@ -128,21 +149,28 @@ impl Discovery {
                 Err(error) if error.is_gone() => continue,
                 connections => connections?,
             };
+            let is_own_gateway = steps.iter().any(|step| step.desired["id"] == gateway.id.as_str());
+            let leads_to_own = |one: &client::Connection| {
+                one.network_id.as_ref().is_some_and(|network| joined_networks.contains(network))
+            };
+            if !is_own_gateway && !connections.iter().any(leads_to_own) {
+                continue;
+            }
             for connection in connections {
                 let Some(kind) =
                     plan::CONNECTIONS.into_iter().find(|kind| connection.name == mark.name(&format!("{kind}-con")))
                 else {
                     continue;
                 };
-                let title = format!("connection {}", connection.name);
                 let desired = Connection {
-                    name: connection.name,
+                    name: connection.id.clone(),
                     gateway: TRANSIT_GATEWAY.into(),
                     network: kind.to_owned(),
                     target: kind.into(),
                 };
-                let step = found(&plan::connection(kind), title, "connection", &needs, &Desired::Connection(desired));
-                steps.push(step);
+                let (id, title) = (format!("connection/{}", connection.id), format!("connection {}", connection.name));
+                let step = found(&id, title, "connection", &needs, &Desired::Connection(desired));
+                steps.push(identified(step, &connection.id));
             }
         }
         Ok(steps)
@@ -164,7 +192,7 @@ impl Discovery {
             kept.store(true, Ordering::Relaxed);
         }
         let inside = [WORKSPACE.into()];
-        if client.ssh_key(&workspace, &mark.key()).await?.is_some() {
+        if client.ssh_key(&workspace, &mark.key()).await?.is_some_and(|key| is_marked(&key, mark)) {
             let desired = Desired::SshKey(SshKey { name: mark.key(), key: String::new() });
             steps.push(found(SSH_KEY, format!("SSH key {}", mark.key()), "ssh-key", &inside, &desired));
         }
@@ -184,9 +212,7 @@ impl Discovery {
             let step = found(&id, format!("image {}", image.name), "image", &inside, &Desired::Image(desired));
             steps.push(identified(step, &image.id));
         }
-        let networks = client.networks(&workspace).await?;
-        let is_own = |network: &client::Network| network.name == mark.network() || is_tagged("network", &network.id);
-        if networks.iter().any(is_own) || !self.site.dhcp_servers(&workspace).await?.is_empty() {
+        if self.has_network(&workspace).await? || !self.site.own_dhcp_servers(&workspace, None).await?.is_empty() {
             let desired = Desired::Dhcp(Dhcp { name: mark.dhcp(), cidr: String::new(), dns_server: None });
             let title = format!("DHCP server {} and its network", mark.dhcp());
             steps.push(found(plan::DHCP, title, "dhcp", &inside, &desired));
@@ -218,48 +244,23 @@ impl Discovery {
         Ok(steps)
     }
 
+    /// Returns true if there is a network of the cluster's DHCP server. In a workspace of the cluster's own its name is enough.
+    async fn has_network(&self, workspace: &client::Workspace) -> Result<bool, Error> {
+        for network in self.site.client.networks(workspace).await? {
+            let is_named = !self.site.workspace_is_given() && network.name == self.site.mark.network();
+            if is_named || self.site.is_own_network(&network).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     async fn storage(&self) -> Result<Option<StepSpec>, Error> {
         let name = self.site.mark.object_storage();
         let Some(instance) = stored(&self.site).await? else { return Ok(None) };
         let desired = Desired::ObjectStorage(ObjectStorage { name, bucket: self.site.mark.bucket() });
         let title = format!("object storage {}", instance.name);
         Ok(Some(identified(found(OBJECT_STORAGE, title, "object-storage", &[], &desired), &instance.guid)))
-    }
-}
-
-/// Tells what is the cluster's from what is not.
-struct Finder<'a> {
-    site: &'a Site,
-    tagged: &'a [Crn],
-    /// Set when something carries the tag and stays, because it is the user's.
-    kept: &'a AtomicBool,
-}
-
-impl Finder<'_> {
-    /// Steps for the cluster's objects of a kind. `names` are those of the plan, each with its step; `desired` says what is removed.
-    fn all<T: Resource>(
-        &self,
-        all: &[T],
-        names: &[(String, String)],
-        needs: &[StepId],
-        desired: impl Fn(String) -> Desired,
-    ) -> Vec<StepSpec> {
-        let step = |object: &T| {
-            let title = format!("{} {}", T::TITLE, object.name());
-            if let Some((name, step)) = names.iter().find(|(name, _)| name == object.name()) {
-                return Some(found(step, title, T::KIND, needs, &desired(name.clone())));
-            }
-            let is_tagged = self.tagged.iter().any(|crn| crn.kind == T::KIND_OF_CRN && crn.id == object.id());
-            let is_given = self.site.is_given(object.id(), object.name());
-            if is_tagged && is_given {
-                self.kept.store(true, Ordering::Relaxed);
-            }
-            let is_stray = is_tagged && !is_given;
-            let id = format!("{}/{}", T::KIND, object.id());
-            is_stray
-                .then(|| identified(found(&id, title, T::KIND, needs, &desired(object.id().to_owned())), object.id()))
-        };
-        all.iter().filter_map(step).collect()
     }
 }
 
@@ -274,21 +275,4 @@ impl Discover for Discovery {
 fn ids(steps: &[StepSpec], others: &[&str]) -> Vec<StepId> {
     let further = others.iter().map(|id| StepId::from(*id)).filter(|id| steps.iter().all(|step| step.id != *id));
     steps.iter().map(|step| step.id.clone()).chain(further).collect()
-}
-
-/// With the id of the object, which tells what was renamed from what a plan means.
-fn identified(mut step: StepSpec, id: &str) -> StepSpec {
-    step.desired["id"] = json!(id);
-    step
-}
-
-fn found(id: &str, title: String, kind: &str, needs: &[StepId], desired: &Desired) -> StepSpec {
-    StepSpec {
-        id: id.into(),
-        title,
-        kind: kind.into(),
-        needs: needs.to_vec(),
-        timeout: TIMEOUT,
-        desired: serde_json::to_value(desired).expect("what a step makes has string keys only"),
-    }
 }

@@ -126,9 +126,14 @@ impl Error {
     }
 }
 
-/// The class of a refusal. What is attached to something that should go is answered with 400, and only the text tells.
+/// The class of a refusal. What is attached to something that should go is answered with 400, and a machine for which there is no room with
+/// 422; only the text tells.
 fn class_of(fault: &Fault) -> ErrorClass {
     let text = fault.message.to_ascii_lowercase();
+    let is_full = ["insufficient resources", "quota exceeded"].iter().any(|phrase| text.contains(phrase));
+    if is_full && (400..500).contains(&fault.status) {
+        return ErrorClass::Capacity;
+    }
     let attached = ["still attached to pvm-instances", "have an ip allocation", "in use"];
     if fault.status == 400 && attached.iter().any(|phrase| text.contains(phrase)) {
         return ErrorClass::Locked;
@@ -160,6 +165,9 @@ mod tests {
             (400, None, "processors must be a multiple of 0.25", ErrorClass::Invalid),
             (412, Some("precondition_failed"), "", ErrorClass::Capacity),
             (403, Some("over_quota"), "", ErrorClass::Capacity),
+            (422, None, "insufficient resources: no host has room for the pvm-instance", ErrorClass::Capacity),
+            (422, None, "quota exceeded: the workspace may have 20 pvm-instances", ErrorClass::Capacity),
+            (422, None, "the image is not active", ErrorClass::Invalid),
         ] {
             let fault = Fault { status, code: code.map(str::to_owned), message: text.to_owned(), retry_after: None };
             assert_eq!(Error::fault("x", "y", fault.clone()).class(), class, "{fault}");

@@ -17,8 +17,10 @@
 
 pub mod client;
 mod credentials;
+mod dhcp;
 mod discover;
 mod error;
+mod finder;
 mod machines;
 mod mark;
 mod own;

@@ -1,8 +1,8 @@
-//! The mark that every object of a cluster carries: its name from the first instant, and a tag as soon as it can have one.
+//! The mark that every object of a cluster carries: a tag, as soon as it can have one.
 //!
 //! Workspaces, object storage, images and machines are made with their tag. What VPC and the transit gateway service make is tagged
-//! afterwards, by a service of its own, whose search learns of it later still. A name may be changed by hand; a tag may be missing
-//! because a run died before it was put on. So either is enough.
+//! afterwards, by a service of its own, whose search learns of it later still. Until then the journal has the id, or says that the object
+//! was asked for. A name may be given to anything by anyone in the account, so alone it says nothing.
 
 use landfall_platform::InfraId;
 

@@ -231,7 +231,7 @@ impl Site {
         if found.is_empty() {
             // They are made with their tag. One that has the name alone is another's.
             for named in self.client.resource_instances_named(service, name).await?.into_iter().filter(exists) {
-                if self.client.has_tag(&named.crn, &self.mark.tag()).await? {
+                if self.carries_tag(&named.crn).await? {
                     found.push(named);
                 }
             }
@@ -267,8 +267,13 @@ impl Site {
         self.whereabouts.given.iter().any(|given| given == id || given == name)
     }
 
+    /// Returns true if something carries the cluster's tag at this moment. What has no CRN carries none.
+    pub(crate) async fn carries_tag(&self, crn: &str) -> Result<bool, Error> {
+        Ok(!crn.is_empty() && self.client.has_tag(crn, &self.mark.tag()).await?)
+    }
+
     /// Puts the cluster's tag on something that the cluster made. That the service refuses it, for good or because it does not know
-    /// the object yet, is told and no reason to fail: the object is found by its name, too.
+    /// the object yet, is told and no reason to fail: the journal has its id.
     pub(crate) async fn tag(&self, crn: &str, context: &Context) -> Result<(), Error> {
         let mut pause = self.interval;
         let mut reason = "the platform does not tell its CRN".to_owned();
@@ -287,7 +292,7 @@ impl Site {
             tokio::time::sleep(pause).await;
             pause *= 2;
         }
-        context.report(format!("could not be tagged ({reason}), and is found by its name only"));
+        context.report(format!("could not be tagged ({reason}); only the journal of this directory leads to it"));
         Ok(())
     }
 
@@ -338,32 +343,6 @@ impl Site {
         let tag = self.mark.tag();
         let found = self.client.image(workspace, &image.id).await?;
         Ok(found.is_some_and(|found| found.user_tags.iter().flatten().any(|own| *own == tag)))
-    }
-
-    /// The cluster's DHCP servers in a workspace. In one of the cluster's own all are.
-    pub(crate) async fn dhcp_servers(&self, workspace: &Workspace) -> Result<Vec<client::DhcpServer>, Error> {
-        let mut all = self.client.dhcp_servers(workspace).await?;
-        if self.workspace_is_given() {
-            let mut own = Vec::new();
-            for server in all {
-                if self.is_own_server(workspace, &server).await? {
-                    own.push(server);
-                }
-            }
-            all = own;
-        }
-        Ok(all)
-    }
-
-    /// Whether a DHCP server in a workspace with others is the cluster's: its network says so, or, where that has lost its name because
-    /// the server failed, the machine that it runs on, which no list shows.
-    async fn is_own_server(&self, workspace: &Workspace, server: &client::DhcpServer) -> Result<bool, Error> {
-        if let Some(name) = server.network_name() {
-            let id = server.network.as_ref().map(|network| network.id.as_str()).unwrap_or_default();
-            return Ok(name == self.mark.network() || self.is_tagged("network", id).await?);
-        }
-        let machine = self.client.instance(workspace, &server.id).await?;
-        Ok(machine.is_some_and(|machine| machine.server_name == self.mark.dhcp_machine()))
     }
 
     /// Ids of the cluster's DHCP server and of its network, as far as they exist.

@@ -174,6 +174,11 @@ impl Context {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(name)
     }
 
+    /// Returns all that the step itself noted or returned last, as a removal gets it.
+    pub fn all_recorded(&self) -> Option<Outputs> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// With somebody who writes down what the step notes.
     #[must_use]
     pub fn noting(mut self, notes: Arc<dyn Notes>) -> Self {

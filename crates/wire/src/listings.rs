@@ -42,6 +42,7 @@ impl<T> Listings<T> {
         F: Future<Output = Result<Vec<T>, E>>,
     {
         let mut not_before = Instant::now();
+        // waits: called by steps and verbs, which their callers end at their limit
         loop {
             let found = self.since(not_before, &list).await?;
             if let Some(verdict) = judge(&found)? {

@@ -1,7 +1,7 @@
 //! Waits that end: a loop that sleeps has a deadline, or says why it needs none.
 //!
-//! A heuristic on the text, which is enough to make people think: a loop counts if it calls `sleep`, and its function has a deadline if one of
-//! [`DEADLINES`] is in its code. Elsewhere a comment in the loop or right above it gives the reason, `// waits: <reason>`.
+//! A heuristic on the text, which is enough to make people think: a loop counts if it calls one of [`PAUSES`], and its function has a deadline
+//! if one of [`DEADLINES`] is a word of an identifier in its code. Elsewhere a comment in the loop or right above it gives the reason, `// waits: <reason>`.
 
 mod rust;
 mod shell;
@@ -14,8 +14,8 @@ use std::{
 use anyhow::{Context, bail};
 
 /// What is called to wait.
-const SLEEP: &str = "sleep";
-/// Words in the code of a function that ends its waits.
+const PAUSES: [&str; 3] = ["sleep", "sleep_until", "tick"];
+/// Words of identifiers in the code of a function that ends its waits: `limit` is one of `TIME_LIMIT`, and none of `delimiter`.
 const DEADLINES: [&str; 4] = ["deadline", "timeout", "elapsed", "limit"];
 /// What gives the reason.
 const REASON: &str = "waits: ";
@@ -92,17 +92,20 @@ fn unreasoned<'a>(text: &'a str, loops: &'a [Loop]) -> impl Iterator<Item = usiz
         .map(|(first, _)| first)
 }
 
-/// Returns true if the code calls a function.
-fn calls(code: &str, name: &str) -> bool {
-    code.match_indices(name).any(|(at, _)| {
-        let is_word = !code[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
-        is_word && code[at + name.len()..].starts_with(['(', ' '])
-    })
+/// Returns true if the code calls a function that waits.
+fn pauses(code: &str) -> bool {
+    let calls = |name: &str| {
+        code.match_indices(name).any(|(at, _)| {
+            let is_word = !code[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+            is_word && code[at + name.len()..].starts_with(['(', ' '])
+        })
+    };
+    PAUSES.iter().any(|name| calls(name))
 }
 
 fn has_deadline(code: &str) -> bool {
     let code = code.to_ascii_lowercase();
-    DEADLINES.iter().any(|word| code.contains(word))
+    code.split(|character: char| !character.is_alphanumeric()).any(|word| DEADLINES.contains(&word))
 }
 
 #[cfg(test)]
@@ -126,12 +129,22 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_that_waits_for_a_moment_or_a_tick_is_found() {
+        assert_eq!(found(&ENDLESS.replace("sleep(PAUSE)", "tokio::time::sleep_until(next)")), [1]);
+        assert_eq!(found(&ENDLESS.replace("sleep(PAUSE)", "ticks.tick()")), [1]);
+        assert!(found(&ENDLESS.replace("sleep(PAUSE)", "clock.ticker()")).is_empty());
+    }
+
+    #[test]
     fn a_deadline_or_a_reason_is_enough() {
         assert!(found(&ENDLESS.replace("loop", "let deadline = now() + LIMIT;\n loop")).is_empty());
         assert!(found(&ENDLESS.replace("loop", "// waits: for as long as the program runs\n loop")).is_empty());
         assert!(found(&ENDLESS.replace(".await;", ".await; // waits: ended by its caller")).is_empty());
         assert_eq!(found(&ENDLESS.replace(".await;", ".await; // waits: ")), [1], "a reason has words");
         assert!(found(&ENDLESS.replace("sleep", "oversleep")).is_empty());
+        assert_eq!(found(&ENDLESS.replace("loop", "let delimiter = limitless();\n loop")), [2], "no whole words");
+        assert!(found(&ENDLESS.replace("loop", "let at = begun + TIME_LIMIT;\n loop")).is_empty());
+        assert!(found(&ENDLESS.replace("loop", "timeout_at(end, ask()).await;\n loop")).is_empty());
         assert!(found(&format!("#[cfg(test)]\nmod tests {{\n{ENDLESS}}}\n")).is_empty());
     }
 

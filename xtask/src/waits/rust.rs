@@ -1,6 +1,6 @@
 //! Loops of Rust sources.
 
-use super::{Loop, SLEEP, calls, has_deadline};
+use super::{Loop, has_deadline, pauses};
 
 /// What a pair of braces is around.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) fn loops(text: &str) -> Vec<Loop> {
             '}' => {
                 head = at + 1;
                 let Some((Block::Loop, begins)) = open.pop() else { continue };
-                if calls(&code[begins..at], SLEEP) {
+                if pauses(&code[begins..at]) {
                     let function = open.iter().rev().find(|(block, _)| *block == Block::Function);
                     let from = function.map_or(begins, |(_, begins)| *begins);
                     let first = begins + code[begins..at].len() - code[begins..at].trim_start().len();

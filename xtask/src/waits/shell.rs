@@ -1,6 +1,6 @@
 //! Loops of scripts.
 
-use super::{Loop, SLEEP, calls, has_deadline};
+use super::{Loop, has_deadline, pauses};
 
 /// Returns the loops of a script that sleep. A loop ends with the `done` that is indented like its beginning, as shfmt writes it.
 pub(super) fn loops(text: &str) -> Vec<Loop> {
@@ -14,7 +14,7 @@ pub(super) fn loops(text: &str) -> Vec<Loop> {
         let code: Vec<&str> =
             lines[first..=last].iter().copied().filter(|line| !line.trim_start().starts_with('#')).collect();
         let code = code.join("\n");
-        if calls(&code, SLEEP) {
+        if pauses(&code) {
             loops.push(Loop { lines: (first, last), is_endless: !has_deadline(&code) });
         }
     }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests, all of them")]
 
 mod behaviour;
+mod growth;
 mod journal;
 mod notes;
 mod suites;

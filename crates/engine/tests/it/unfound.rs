@@ -23,6 +23,8 @@ async fn an_object_is_told_from_another_by_its_id() {
         ("workspace", id("4").with("given", true)),
         ("vm/lost", id("5")),
         ("route", Outputs::default()),
+        ("gateway", Outputs::default().with("asked", true)),
+        ("balancer", Outputs::default().with("asked", true)),
     ] {
         journal.record(name.into(), Record::EnsureBegins(Box::new(step(name, json!({}))))).await.unwrap();
         journal.record(name.into(), Record::EnsureDone(outputs)).await.unwrap();
@@ -32,8 +34,9 @@ async fn an_object_is_told_from_another_by_its_id() {
         // Another machine got the name of the one that was recorded.
         step("vm/doubled", json!({ "id": "9" })),
         step("network", json!({})),
+        step("balancer", json!({ "id": "7" })),
     ];
     let snapshot = journal.snapshot().await.unwrap();
     let titles: Vec<&str> = unfound(&snapshot, &found).iter().map(|entry| entry.spec.title.as_str()).collect();
-    assert_eq!(titles, ["vm/doubled", "vm/lost"]);
+    assert_eq!(titles, ["vm/doubled", "vm/lost", "gateway"]);
 }

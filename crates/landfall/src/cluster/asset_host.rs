@@ -304,13 +304,11 @@ fn at_earlier_port(wanted: &str, earlier: &str) -> String {
 }
 
 /// Puts a file where the user takes it from.
+///
+/// Machines pin its digest: a file that a crash has cut short, or that is being written while a machine fetches it, would stop them.
 fn put(directory: &Path, name: &str, contents: &[u8]) -> anyhow::Result<()> {
-    use std::{io::Write as _, os::unix::fs::OpenOptionsExt as _};
-    let failed = || format!("cannot write {name} in {}", directory.display());
-    std::fs::create_dir_all(directory).with_context(failed)?;
-    let file =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(directory.join(name));
-    file.and_then(|mut file| file.write_all(contents)).with_context(failed)
+    landfall_durable::write(&directory.join(name), contents, landfall_durable::Access::Private)
+        .with_context(|| format!("cannot write {name} in {}", directory.display()))
 }
 
 fn below(url: &Url, name: &str) -> Url {
@@ -318,4 +316,27 @@ fn below(url: &Url, name: &str) -> Url {
     let path = format!("{}/{name}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     url
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::File, io::Read as _, os::unix::fs::PermissionsExt as _};
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_users_server_is_replaced_as_a_whole() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("token");
+        put(&directory, BOOTSTRAP, b"the first").unwrap();
+        // A web server that is sending the first one.
+        let mut served = File::open(directory.join(BOOTSTRAP)).unwrap();
+        put(&directory, BOOTSTRAP, b"2nd").unwrap();
+        let mut sent = String::new();
+        served.read_to_string(&mut sent).unwrap();
+        assert_eq!(sent, "the first");
+        assert_eq!(std::fs::read(directory.join(BOOTSTRAP)).unwrap(), b"2nd");
+        assert_eq!(std::fs::metadata(directory.join(BOOTSTRAP)).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "nothing is left beside it");
+    }
 }

@@ -103,10 +103,15 @@ fn list(args: &Cluster, context: &Context) -> anyhow::Result<()> {
     Ok(context.printer.report(&Found(titles))?)
 }
 
-/// Returns what the journal has the id of and what was not found: it goes too, if it is still there under another name.
+/// Returns what the journal knows of and what was not found. It is looked for by its recorded id only when it is removed, so it is told apart
+/// from what is there for certain.
 fn recorded(dir: &WorkDir, found: &[StepSpec]) -> Vec<String> {
     let Ok(snapshot) = Journal::read(&dir.path(JOURNAL)) else { return Vec::new() };
-    let title = |entry: &Entry| format!("{} (recorded; not found by its mark)", entry.spec.title);
+    let title = |entry: &Entry| {
+        let has_id = entry.outputs.as_ref().is_some_and(|outputs| outputs.get::<serde_json::Value>("id").is_some());
+        let remark = if has_id { "recorded, not found" } else { "asked for, not found" };
+        format!("{} ({remark}; removed if it still exists)", entry.spec.title)
+    };
     unfound(&snapshot, found).into_iter().map(title).collect()
 }
 

@@ -143,6 +143,28 @@ fn hosts_without_room_leave_what_can_be_taken_up() {
     install.create();
 }
 
+/// The machine controller asks again and again; the installation ends with its time, and says what the platform answers.
+#[test]
+fn workers_that_the_platform_refuses_end_the_installation_with_the_reason() {
+    let place = Place::new();
+    let engine = Engine::start(&place);
+    let empty = engine.inventory();
+    let install = Install::new(&engine, Wish::default());
+    install.context.replace("install-config.yaml", "platform:", "timeouts:\n  install: 15s\nplatform:");
+    // Bootstrap machine and master start, and nothing after them.
+    let refusal = engine.fault("POST /ovirt-engine/api/vms/*/start from=3 no-capacity");
+    let run = install.run(&["create", "cluster"]);
+    let words = ["did not become ready", "1 nodes, 1 ready of 2 expected", "-worker-", "no host that satisfies"];
+    assert_told(&run, 6, &words);
+    let refused = engine.fired(refusal);
+    assert!((1..40).contains(&refused), "the worker was refused {refused} times");
+    let status = install.ok(&["status"]).stdout;
+    assert!(status.contains("1 refused (OutOfCapacity)"), "{status}");
+    engine.clear_faults();
+    install.destroy();
+    assert_same(&engine.inventory(), &empty, "after a cluster without workers");
+}
+
 #[test]
 fn a_control_plane_that_does_not_come_up_is_told_from_nodes_that_do_not() {
     for (machine, code, words) in [

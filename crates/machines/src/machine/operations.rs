@@ -1,18 +1,17 @@
 //! Operations on the platform: long, at most one for each machine, a limited number at a time.
 
 use std::{
-    any::Any,
     collections::HashMap,
     future::Future,
-    panic::AssertUnwindSafe,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use futures::FutureExt as _;
 use landfall_platform::{ErrorClass, Machine as Instance, StepError};
 use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
+
+use crate::panic;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,8 +147,7 @@ impl Operations {
         let task = tokio::spawn(async move {
             let Ok(_permit) = permits.acquire().await else { return };
             result.lock().expect("nobody panics while holding it").begun = true;
-            let outcome = AssertUnwindSafe(operation).catch_unwind().await;
-            let outcome = outcome.unwrap_or_else(|panic| Err(broken(&*panic))).map_err(Arc::new);
+            let outcome = panic::caught(operation).await.unwrap_or_else(|said| Err(broken(&said))).map_err(Arc::new);
             result.lock().expect("nobody panics while holding it").ended = Some((Instant::now(), outcome));
             ended();
         });
@@ -191,9 +189,8 @@ impl Operations {
 }
 
 /// The error of an operation that panicked. Without it the operation would count as under way for ever.
-fn broken(panic: &(dyn Any + Send)) -> StepError {
-    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    StepError::new(ErrorClass::Bug, format!("the operation panicked: {}", said.unwrap_or("without a message")))
+fn broken(said: &str) -> StepError {
+    StepError::new(ErrorClass::Bug, format!("the operation panicked: {said}"))
 }
 
 #[cfg(test)]

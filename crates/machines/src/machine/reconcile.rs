@@ -262,7 +262,7 @@ impl Look {
         if let Err(rest) = seen.platform.gate.enter() {
             let mut status = self.status(&seen, None);
             let message = "waits for its turn: the platform refused other machines";
-            set_condition(&mut status.conditions, CREATED, false, "OutOfCapacity", message, &now());
+            set_condition(&mut status.conditions, CREATED, false, seen.platform.gate.reason(), message, &now());
             self.write(status).await?;
             return Ok(Some(rest));
         }

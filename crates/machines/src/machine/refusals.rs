@@ -15,6 +15,10 @@ use tokio::time::Instant;
 
 use super::operations::Kind;
 
+/// The longest wait that a platform may ask for. One that asks for more, by mistake or because a proxy answers for it, would keep a
+/// cluster without machines for years.
+const LONGEST_ASKED: Duration = Duration::from_hours(1);
+
 /// Doublings after which pauses do not grow any more.
 const MOST_DOUBLINGS: u32 = 16;
 
@@ -77,7 +81,7 @@ impl Refusals {
         let known = machines.get(name).filter(|known| known.uid == uid && known.kind.name() == kind.name());
         let failures = known.map_or(0, |known| known.failures) + 1;
         let is_news = known.is_none_or(|known| known.class != error.class());
-        let pause = jittered(pause(self.first, self.longest, failures)).max(error.wait().unwrap_or_default());
+        let pause = jittered(pause(self.first, self.longest, failures)).max(asked(error));
         let (uid, class, until, opened) = (uid.to_owned(), error.class(), Instant::now() + pause, gate.opened());
         let refusal = Refusal { uid, kind, class, text: error_chain(error), failures, until, opened };
         machines.insert(name.to_owned(), refusal);
@@ -135,6 +139,8 @@ struct Inner {
     probing: bool,
     /// How often it was opened a little by a success.
     opened: u64,
+    /// What the platform said last.
+    class: Option<ErrorClass>,
 }
 
 impl Gate {
@@ -157,18 +163,20 @@ impl Gate {
         Ok(())
     }
 
-    /// Closes the gate if the platform has no room or asks to slow down. Creations that were under way side by side are refused
+    /// Closes the gate if the platform has no room or asks to slow down. A lock does not: it is on one object, and a busy platform takes and
+    /// gives back many while it creates a fleet, so each machine waits for its own with its own pause. Creations that were under way side by side are refused
     /// together, which counts once.
     pub(crate) fn refused(&self, error: &StepError) {
         if !matches!(error.class(), ErrorClass::Capacity | ErrorClass::Throttled) {
             return;
         }
         let mut inner = self.lock();
+        inner.class = Some(error.class());
         if inner.refusals == 0 || inner.probing {
             inner.refusals += 1;
             inner.probing = false;
         }
-        let pause = pause(self.first, self.longest, inner.refusals).max(error.wait().unwrap_or_default());
+        let pause = pause(self.first, self.longest, inner.refusals).max(asked(error));
         let next = Instant::now() + pause;
         inner.next = Some(inner.next.map_or(next, |known| known.max(next)));
     }
@@ -186,6 +194,11 @@ impl Gate {
         true
     }
 
+    /// Returns why creations wait, as conditions spell it.
+    pub(crate) fn reason(&self) -> &'static str {
+        reason(self.lock().class.unwrap_or(ErrorClass::Capacity))
+    }
+
     fn opened(&self) -> u64 {
         self.lock().opened
     }
@@ -198,6 +211,11 @@ impl Gate {
 /// Pauses double, up to a longest.
 fn pause(first: Duration, longest: Duration, failures: u32) -> Duration {
     first.saturating_mul(1 << failures.saturating_sub(1).min(MOST_DOUBLINGS)).min(longest)
+}
+
+/// Returns how long the platform asks to wait, within reason.
+fn asked(error: &StepError) -> Duration {
+    error.wait().unwrap_or_default().min(LONGEST_ASKED)
 }
 
 /// Machines that were refused together do not come back together.
@@ -242,12 +260,19 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_the_platform_asks_for_is_waited_for() {
-        let (refusals, gate) = (Refusals::new(FIRST, LONGEST), Gate::new(FIRST, LONGEST));
-        let throttled = error(ErrorClass::Throttled).retry_after(Some(Duration::from_mins(17)));
-        let pause = refusals.record("a", "1", Kind::Create, &throttled, &gate).pause;
-        assert_eq!(pause, Duration::from_mins(17));
-        gate.refused(&throttled);
-        assert_eq!(gate.enter(), Err(Duration::from_mins(17)));
+        let most = Duration::from_hours(1);
+        for (asked, waited) in [
+            (Duration::from_mins(17), Duration::from_mins(17)),
+            (most, most),
+            (Duration::from_secs(u32::MAX.into()), most),
+            (Duration::MAX, most),
+        ] {
+            let (refusals, gate) = (Refusals::new(FIRST, LONGEST), Gate::new(FIRST, LONGEST));
+            let throttled = error(ErrorClass::Throttled).retry_after(Some(asked));
+            assert_eq!(refusals.record("a", "1", Kind::Create, &throttled, &gate).pause, waited);
+            gate.refused(&throttled);
+            assert_eq!((gate.enter(), gate.reason()), (Err(waited), "Throttled"));
+        }
     }
 
     /// Three hundred machines and no room: the platform is asked by one of them at a time, and ever more seldom.

@@ -1,9 +1,14 @@
 //! What is to be done about a set: pure functions of the set and its machines.
 
-use jiff::Timestamp;
-use landfall_machine_api::{DELETE_FIRST, DeletePolicy, MachineSetStatus, Phase};
+use std::collections::BTreeMap;
 
-use crate::{Machine, MachineSet};
+use jiff::Timestamp;
+use landfall_machine_api::{Condition, DELETE_FIRST, DeletePolicy, MachineSetStatus, Phase, set_condition};
+
+use crate::{Machine, MachineSet, machine::CREATED};
+
+/// Condition of sets: the platform has made an instance for each machine.
+const MACHINES_CREATED: &str = "MachinesCreated";
 
 /// Which machines belong to a set, and which could.
 #[derive(Default)]
@@ -96,8 +101,30 @@ pub(super) fn status(
         available_replicas: count(available.count()),
         label_selector: set.spec.selector.to_string(),
         observed_generation: set.metadata.generation.unwrap_or_default(),
+        conditions: conditions(before.conditions.clone(), &staying, now),
         ..before
     }
+}
+
+/// Returns the conditions of a set: how many of its machines the platform refuses, by reason. A set of which none was ever refused needs no
+/// word about it.
+fn conditions(mut conditions: Vec<Condition>, machines: &[&&Machine], now: Timestamp) -> Vec<Condition> {
+    let mut reasons = BTreeMap::<&str, usize>::new();
+    for machine in machines {
+        let known = machine.status.iter().flat_map(|status| &status.conditions);
+        for refusal in known.filter(|condition| condition.kind == CREATED && condition.status == "False") {
+            *reasons.entry(refusal.reason.as_str()).or_default() += 1;
+        }
+    }
+    let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    if let Some((most, _)) = reasons.iter().max_by_key(|(_, count)| **count) {
+        let counts: Vec<String> = reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let message = format!("the platform refuses machines of {}: {}", machines.len(), counts.join(", "));
+        set_condition(&mut conditions, MACHINES_CREATED, false, most, &message, &now);
+    } else if conditions.iter().any(|condition| condition.kind == MACHINES_CREATED) {
+        set_condition(&mut conditions, MACHINES_CREATED, true, "Created", "", &now);
+    }
+    conditions
 }
 
 #[cfg(test)]
@@ -158,6 +185,32 @@ mod tests {
         assert_eq!(change(&set(1, DeletePolicy::Oldest), &own, |_| 0), Change::Nothing);
         assert_eq!(change(&set(3, DeletePolicy::Oldest), &own, |_| 0), Change::Add(2));
         assert_eq!(status(&set(3, DeletePolicy::Oldest), &own, |_| None, Timestamp::UNIX_EPOCH).replicas, 1);
+    }
+
+    #[test]
+    fn a_set_says_how_many_of_its_machines_are_refused() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut machines = ["a", "b", "c", "d"].map(|name| machine(name, 1, false));
+        let mut set = set(4, DeletePolicy::Random);
+        let judge = |set: &MachineSet, machines: &[Machine], second| {
+            status(set, &machines.iter().collect::<Vec<_>>(), |_| None, at(second))
+        };
+        assert!(judge(&set, &machines, 1).conditions.is_empty(), "none was ever refused");
+        for (machine, reason) in machines.iter_mut().zip(["OutOfCapacity", "OutOfCapacity", "Locked"]) {
+            let conditions = &mut machine.status.as_mut().unwrap().conditions;
+            set_condition(conditions, CREATED, false, reason, "", "1970-01-01T00:00:02Z");
+        }
+        let refused = judge(&set, &machines, 2);
+        let [condition] = refused.conditions.as_slice() else { panic!("{refused:?}") };
+        assert_eq!(
+            (condition.status.as_str(), condition.reason.as_str(), condition.message.as_str()),
+            ("False", "OutOfCapacity", "the platform refuses machines of 4: 1 Locked, 2 OutOfCapacity")
+        );
+        set.status = Some(refused);
+        for machine in &mut machines {
+            machine.status.as_mut().unwrap().conditions.clear();
+        }
+        assert_eq!(judge(&set, &machines, 3).conditions[0].status, "True");
     }
 
     #[test]

@@ -343,6 +343,7 @@ fn fault(reply: &Reply) -> Option<Fault> {
         status: text("HTTPStatus").parse().unwrap_or_else(|_| reply.status()),
         reason: text("ReasonCode"),
         message: text("Message"),
+        retry_after: reply.retry_after(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! What can go wrong with partitions.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use landfall_platform::{ErrorClass, StepError};
 
@@ -51,7 +51,7 @@ pub enum Error {
 
 impl Error {
     /// An error of the console.
-    pub(super) fn console(attempt: impl Into<String>, host: &str, source: impl Into<Arc<crate::Error>>) -> Self {
+    pub(crate) fn console(attempt: impl Into<String>, host: &str, source: impl Into<Arc<crate::Error>>) -> Self {
         Self::Console { attempt: attempt.into(), host: host.to_owned(), source: source.into() }
     }
 
@@ -64,10 +64,19 @@ impl Error {
             Self::Busy { .. } => ErrorClass::Locked,
         }
     }
+
+    /// Returns how long the console asks to wait before the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Console { source, .. } => source.retry_after(),
+            Self::Missing { .. } | Self::Refused { .. } | Self::Busy { .. } => None,
+        }
+    }
 }
 
 impl From<Error> for StepError {
     fn from(error: Error) -> Self {
-        Self::new(error.class(), error)
+        let wait = error.retry_after();
+        Self::new(error.class(), error).retry_after(wait)
     }
 }

@@ -435,7 +435,7 @@ impl Open {
     ) -> Result<(), OperationError> {
         let Err(source) = removed else { return Ok(()) };
         let mut remains = self.remains().await;
-        if let RemovalError::Remains { titles } = &source {
+        if let RemovalError::Remains { titles } | RemovalError::Growing { titles } = &source {
             remains.extend(titles.iter().cloned());
         }
         Err(OperationError::Remains { what: operation.what.clone(), remains, source: Box::new(source) })

@@ -104,6 +104,10 @@ async fn copy(host: &Host, devices: &Devices, device: &str, into: &Path) -> Resu
         tokio::time::sleep(devices.interval).await;
     };
     let mut source = tokio::fs::File::open(&found).await.map_err(|error| unreadable(&found, error))?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is stored below, and whoever asked for it knows it is whole only then"
+    )]
     let mut target = tokio::fs::File::create(into).await.map_err(|error| unreadable(into, error))?;
     tokio::io::copy(&mut source, &mut target).await.map_err(|error| unreadable(into, error))?;
     target.sync_all().await.map_err(|error| unreadable(into, error))

@@ -48,6 +48,7 @@ pub async fn watch_power(host: &Host, settle: Duration, mut tell: impl FnMut(Pow
     loop {
         let mut queue = host.client().events();
         let mut begun = false;
+        // waits: as its outer loop does, or until events cannot be read
         let failure = loop {
             let next = Instant::now() + APART;
             let events = match read(host, &mut queue, &mut changed, &mut tell).await {
@@ -86,6 +87,7 @@ async fn read(
     tell: &mut impl FnMut(PowerNews),
 ) -> Result<Vec<Event>, crate::Error> {
     let mut read = pin!(queue.next());
+    // waits: until the read ends, which has a limit of its own
     loop {
         let due = changed.next();
         let falls_due = async {

@@ -114,8 +114,9 @@ impl Machines {
             Ok(()) => error,
             Err(left) => {
                 let (class, left) = (error.class(), landfall_platform::error_chain(&left));
-                let why = landfall_platform::error_chain(&error);
+                let (why, wait) = (landfall_platform::error_chain(&error), error.wait());
                 StepError::new(class, format!("{why}; and what there is of {name} cannot be removed: {left}"))
+                    .retry_after(wait)
             }
         }
     }

@@ -3,6 +3,9 @@
 //! Nothing says of an image how much of it was written. So a marker stands beside it while it is, as the platform's own tools have
 //! it: a unit of almost no size, whose name is `part`, eight digits, and the name of the image. Who finds the cluster's own marker
 //! has been here before and did not finish.
+//!
+//! And nothing says of an image whose it is but its name, which anyone can give to another. So a seal stays beside it for as long as it
+//! is there: another unit of almost no size, whose name is `own`, eight digits of a digest of the image's id, and the name of the image.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -50,8 +53,8 @@ impl Step for ImageStep {
         let (name, marker) = (&self.desired.name, self.marker());
         let named = |name: &str| units.iter().find(|(_, unit)| unit.name == name);
         if let (Some((_, unit)), None) = (named(name), named(&marker)) {
-            // Units have no room for a mark. So one that the cluster did not write down when it made it is not the cluster's.
-            if context.recorded::<String>("id").as_ref() != Some(&unit.id) {
+            let is_sealed = named(&seal(name, &unit.id)).is_some();
+            if !is_sealed && context.recorded::<String>("id").as_ref() != Some(&unit.id) {
                 let object = format!("image {name}");
                 return Err(Error::Foreign { object, host: member.name.clone() }.into());
             }
@@ -66,7 +69,10 @@ impl Step for ImageStep {
         if let Some((tier, part)) = named(name) {
             member.client.delete_logical_unit(tier, &part.id).await?;
         }
+        self.delete(member, |unit| is_seal(name, &unit.name)).await?;
         let id = self.upload(member, &tier, &file, context).await?;
+        let spec = LogicalUnitSpec { name: &seal(name, &id), gib: MARKER_GIB, is_image: false, clone_of: None };
+        member.client.create_logical_unit(&tier.id, &spec).await?;
         self.delete(member, |unit| unit.name == marker).await?;
         Ok(made(&id))
     }
@@ -130,16 +136,16 @@ impl ImageStep {
         Ok(unit.id)
     }
 
-    /// Deletes the unit whose id was recorded, also one that was renamed, else the one with the name; then the marker. A name alone
-    /// counts only beside the marker, or where nothing but the infra id is known of the cluster.
+    /// Deletes the unit whose id was recorded, also one that was renamed, else the one with the name; then marker and seal. A name counts
+    /// only beside one of these.
     async fn delete_all(&self, member: &Member, recorded: Option<&str>) -> Result<(), Error> {
-        let marker = self.marker();
+        let (name, marker) = (&self.desired.name, self.marker());
         let units = pool_units(&member.client, self.desired.pool.as_deref()).await?;
-        let counts = self.desired.source.is_empty() || units.iter().any(|(_, unit)| unit.name == marker);
-        let is_named = |unit: &LogicalUnit| counts && unit.name == self.desired.name;
+        let has = |name: &str| units.iter().any(|(_, unit)| unit.name == name);
+        let is_named = |unit: &LogicalUnit| unit.name == *name && (has(&marker) || has(&seal(name, &unit.id)));
         let is_own = |unit: &LogicalUnit| recorded.map_or_else(|| is_named(unit), |id| unit.id == id);
         self.delete(member, is_own).await?;
-        self.delete(member, |unit| unit.name == marker).await
+        self.delete(member, |unit| unit.name == marker || is_seal(name, &unit.name)).await
     }
 
     async fn delete(&self, member: &Member, is_meant: impl Fn(&LogicalUnit) -> bool) -> Result<(), Error> {
@@ -157,13 +163,33 @@ fn made(id: &str) -> Outputs {
     Outputs::default().with("id", id)
 }
 
-/// The marker that stands beside an image while the cluster writes it.
-pub(crate) fn marker(image: &str) -> String {
-    let digits = Sha256::digest(image).iter().take(4).fold(String::new(), |mut digits, byte| {
+/// Returns the name of the marker that stands beside an image while the cluster writes it.
+fn marker(image: &str) -> String {
+    format!("part{}{image}", digits(image))
+}
+
+/// Returns the name of the seal that stands beside the cluster's own image.
+fn seal(image: &str, id: &str) -> String {
+    format!("own{}{image}", digits(id))
+}
+
+/// Returns true if a name is that of a seal of an image, whichever id the image has or had.
+fn is_seal(image: &str, name: &str) -> bool {
+    let digits = name.strip_prefix("own").and_then(|rest| rest.strip_suffix(image));
+    digits.is_some_and(|digits| digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+/// Returns true if some of these units are the cluster's own image of a name, or what is left of the making or the removal of it.
+pub(crate) fn is_among(image: &str, units: &[LogicalUnit]) -> bool {
+    let marker = marker(image);
+    units.iter().any(|unit| unit.name == marker || is_seal(image, &unit.name))
+}
+
+fn digits(text: &str) -> String {
+    Sha256::digest(text).iter().take(4).fold(String::new(), |mut digits, byte| {
         let _infallible = write!(digits, "{byte:02x}");
         digits
-    });
-    format!("part{digits}{image}")
+    })
 }
 
 async fn pools(client: &Client, name: Option<&str>) -> Result<Vec<String>, Error> {
@@ -182,4 +208,20 @@ pub(crate) async fn pool_units(client: &Client, pool: Option<&str>) -> Result<Ve
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_is_of_one_image() {
+        let own = seal("demo-x7k2p-image", "00c0ffee");
+        assert!(is_seal("demo-x7k2p-image", &own) && own.len() == "own".len() + 8 + "demo-x7k2p-image".len());
+        assert_ne!(own, seal("demo-x7k2p-image", "00c0ffef"));
+        for other in ["demo-x7k2p-image", "own-demo-x7k2p-image", &marker("demo-x7k2p-image"), &format!("x{own}")] {
+            assert!(!is_seal("demo-x7k2p-image", other), "{other}");
+        }
+        assert!(!is_seal("x7k2p-image", &own), "an image whose name ends like it");
+    }
 }

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 pub use image::Image;
-pub(crate) use image::{marker, pool_units};
+pub(crate) use image::{is_among, pool_units};
 pub use user_data::UserData;
 
 use crate::{

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use landfall_engine::Options;
-use landfall_platform::{ErrorClass, MachineRef, MachineSpec, Machines as _, Power, PowerState};
+use landfall_platform::{
+    Discover as _, ErrorClass, MachineRef, MachineSpec, Machines as _, Power, PowerState, error_chain,
+};
 use landfall_platform_powervm::{
     Discovery, Partition,
-    client::{Client, Edit, Path},
+    client::{Client, Edit, LogicalUnitSpec, Path},
     xml::Element,
 };
 use serde_json::{Value, json};
@@ -89,6 +91,32 @@ async fn a_partition_that_was_renamed_is_known_by_its_id_and_its_double_is_not()
     let mut after = cluster.list();
     after.retain(|line| !line.contains("partition demo-x7k2p-worker-a"));
     assert_eq!(after, before);
+}
+
+/// An image of another user that has the name of the cluster's own: it is in the way, and stays.
+#[tokio::test]
+async fn an_image_of_another_user_with_the_name_is_neither_listed_nor_removed() {
+    let disk = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(disk.path(), vec![7; 1 << 20]).unwrap();
+    let cluster = Cluster::new(1, json!({ "image": { "disk": disk.path() } })).await;
+    let client = cluster.scene.client();
+    let pool = client.pools().await.unwrap().remove(0);
+    let tier = client.tiers(&pool.id).await.unwrap().into_iter().find(|tier| tier.is_default).unwrap();
+    let before = cluster.list();
+    let image = LogicalUnitSpec { name: "demo-x7k2p-image", gib: 1.0, is_image: true, clone_of: None };
+    let unit = client.create_logical_unit(&tier.id, &image).await.unwrap();
+    let theirs = cluster.list();
+    let error = error_chain(&cluster.install().await.unwrap_err());
+    assert!(error.contains("image demo-x7k2p-image on power-a exists and does not belong"), "{error}");
+    cluster.destroy_without_files().await.unwrap();
+    assert_eq!(cluster.list(), theirs, "without a journal");
+    // That of the cluster is known without one.
+    client.delete_logical_unit(&tier.id, &unit.id).await.unwrap();
+    cluster.install().await.unwrap();
+    let titles = Discovery::new(cluster.site()).discover().await.unwrap().into_iter().map(|step| step.title);
+    assert!(titles.into_iter().any(|title| title == "image demo-x7k2p-image"));
+    cluster.destroy_without_files().await.unwrap();
+    assert_eq!(cluster.list(), before);
 }
 
 #[tokio::test]

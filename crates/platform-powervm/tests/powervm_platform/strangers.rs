@@ -293,9 +293,7 @@ impl Haunted for Servers {
             let element = &object["element"];
             if element["n"] == "LogicalUnit" {
                 let name = text(element, "UnitName");
-                let is_image = name == "demo-x7k2p-image";
-                let title = is_image.then(|| "image demo-x7k2p-image".to_owned());
-                add(format!("unit {id}"), format!("unit {name}"), name, title, is_image, false);
+                add(format!("unit {id}"), format!("unit {name}"), name, None, false, false);
             }
         }
         things

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{Client, LoadBalancer, PublicGateway, SecurityGroup, Subnet, TransitGateway, Vpc, session::To};
-use crate::{Error, own::Own};
+use crate::Error;
 
 /// A kind of object that is listed in pages.
 pub(crate) trait Resource: DeserializeOwned + Send + Sync {
@@ -76,16 +76,6 @@ impl Client {
     pub(crate) async fn with_id<T: Resource>(&self, id: &str) -> Result<Option<T>, Error> {
         let attempt = format!("reading {} {id}", T::TITLE);
         self.get_existing::<T>(&attempt, to::<T>(), &format!("{}/{id}", T::PATH)).await
-    }
-
-    /// All objects of a kind that are meant, also one whose id was recorded and which no list shows.
-    pub(crate) async fn owned<T: Resource>(&self, own: &Own<'_>) -> Result<Vec<T>, Error> {
-        let mut found: Vec<T> = self.all().await?;
-        found.retain(|object| own.is(object.id(), object.name()));
-        if let Some(id) = own.recorded().filter(|id| found.iter().all(|object| object.id() != *id)) {
-            found.extend(self.with_id(id).await?);
-        }
-        Ok(found)
     }
 
     /// Deletes an object.

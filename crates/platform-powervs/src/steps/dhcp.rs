@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::{
     Error, Site,
     client::{DhcpServer, DhcpStatus, Network, Workspace},
+    own::{asked, was_asked_for},
 };
 
 /// A DHCP server.
@@ -30,23 +31,24 @@ pub(super) struct Act {
 }
 
 impl Act {
-    async fn find(&self, workspace: &Workspace) -> Result<Option<DhcpServer>, Error> {
-        Ok(self.site.dhcp_servers(workspace).await?.into_iter().next())
-    }
-
-    async fn make(&self, workspace: &Workspace) -> Result<DhcpServer, Error> {
-        if let Some(server) = self.find(workspace).await? {
+    async fn make(&self, workspace: &Workspace, context: &Context) -> Result<DhcpServer, StepError> {
+        let own = self.site.own_dhcp_servers(workspace, context.all_recorded().as_ref()).await?;
+        if let Some(server) = own.into_iter().next() {
             if server.status != DhcpStatus::Error {
                 return Ok(server);
             }
             // One that failed stays so, and a workspace has room for one.
             self.erase(workspace, &server).await?;
         }
+        if !self.site.dhcp_servers(workspace).await?.is_empty() {
+            return Err(Error::Foreign { object: self.title() }.into());
+        }
+        context.note(asked()).await?;
         let mut body = json!({"name": self.desired.name, "cidr": self.desired.cidr, "snatEnabled": true});
         if let Some(server) = self.desired.dns_server {
             body["dnsServer"] = json!(server);
         }
-        self.site.client.create_dhcp_server(workspace, &body).await
+        Ok(self.site.client.create_dhcp_server(workspace, &body).await?)
     }
 
     async fn active(&self, workspace: &Workspace, id: &str, context: &Context) -> Result<DhcpServer, Error> {
@@ -93,20 +95,26 @@ impl Act {
     }
 
     /// The network of a server that is gone goes a while later, or not at all.
-    async fn erase_network(&self, workspace: &Workspace, recorded: Option<&str>) -> Result<(), Error> {
-        let name = self.site.mark.network();
-        let tagged = self.site.tagged().await?;
-        let is_own = |network: &&Network| {
-            let is_tagged = tagged.iter().any(|crn| crn.kind == "network" && crn.id == network.id);
-            network.name == name || Some(network.id.as_str()) == recorded || is_tagged
-        };
+    async fn erase_network(&self, workspace: &Workspace, outputs: Option<&Outputs>) -> Result<(), Error> {
         let look = || async {
-            let all = self.site.client.networks(workspace).await?;
-            let Some(network) = all.iter().find(is_own) else { return Ok(Some(())) };
-            self.site.client.delete_network(workspace, network).await?;
-            Ok(None)
+            for network in self.site.client.networks(workspace).await? {
+                if self.is_own_network(&network, outputs).await? {
+                    self.site.client.delete_network(workspace, &network).await?;
+                    return Ok(None);
+                }
+            }
+            Ok(Some(()))
         };
         self.site.until(look).await
+    }
+
+    /// Returns true if a network is that of the cluster's server: it has the id that was recorded, or the tag; or the platform made it, with
+    /// the name, for a server that the cluster asked for, or in a workspace of the cluster's own.
+    async fn is_own_network(&self, network: &Network, outputs: Option<&Outputs>) -> Result<bool, Error> {
+        let recorded = known(outputs, "network");
+        let is_asked_for = was_asked_for(outputs) || known(outputs, "id").is_some() || !self.site.workspace_is_given();
+        let is_named = recorded.is_none() && is_asked_for && network.name == self.site.mark.network();
+        Ok(recorded.as_ref() == Some(&network.id) || is_named || self.site.is_own_network(network).await?)
     }
 
     /// Tags the network; the server itself takes no tags.
@@ -119,6 +127,11 @@ impl Act {
     }
 }
 
+/// An id that was recorded, if the platform had told it.
+fn known(outputs: Option<&Outputs>, name: &str) -> Option<String> {
+    outputs.and_then(|outputs| outputs.get(name)).filter(|id: &String| !id.is_empty())
+}
+
 fn told(server: &DhcpServer) -> Outputs {
     let network = server.network.as_ref().map(|network| network.id.as_str()).unwrap_or_default();
     Outputs::default().with("id", server.id.as_str()).with("network", network)
@@ -128,7 +141,7 @@ fn told(server: &DhcpServer) -> Outputs {
 impl Step for Act {
     async fn ensure(&self, context: &Context) -> Result<Outputs, StepError> {
         let workspace = self.site.workspace().await?;
-        let server = self.make(&workspace).await?;
+        let server = self.make(&workspace, context).await?;
         context.note(told(&server)).await?;
         let server = match self.active(&workspace, &server.id, context).await {
             Err(error @ Error::Failed { .. }) => {
@@ -147,17 +160,14 @@ impl Step for Act {
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
         let Some(workspace) = self.site.workspace_of(context).await? else { return Ok(()) };
-        let recorded = |name: &str| -> Option<String> {
-            outputs.and_then(|outputs| outputs.get(name)).filter(|id: &String| !id.is_empty())
-        };
-        let mut servers = self.site.dhcp_servers(&workspace).await?;
+        let mut servers = self.site.own_dhcp_servers(&workspace, outputs).await?;
         // One that failed may have lost its name, and one that was made a moment ago may not be listed yet.
-        if let Some(id) = recorded("id").filter(|id| servers.iter().all(|server| server.id != *id)) {
+        if let Some(id) = known(outputs, "id").filter(|id| servers.iter().all(|server| server.id != *id)) {
             servers.extend(self.site.client.dhcp_server(&workspace, &id).await?);
         }
         for server in &servers {
             self.erase(&workspace, server).await?;
         }
-        Ok(self.erase_network(&workspace, recorded("network").as_deref()).await?)
+        Ok(self.erase_network(&workspace, outputs).await?)
     }
 }

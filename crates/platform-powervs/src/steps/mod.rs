@@ -36,6 +36,7 @@ pub(crate) use object_storage::stored;
 pub use public_gateway::PublicGateway;
 pub use security_group::SecurityGroup;
 pub use ssh_key::SshKey;
+pub(crate) use ssh_key::is_marked;
 pub use subnet::Subnet;
 pub use tag::Tag;
 pub use transit_gateway::TransitGateway;
@@ -47,7 +48,7 @@ use crate::{
     Error, Site,
     client::Resource,
     machines::{Machines, Vm},
-    own::Own,
+    own::{Own, owned},
 };
 
 /// What a step makes. This is what a plan holds, and what the journal keeps: names and sizes, never secrets.
@@ -141,20 +142,20 @@ fn id(id: &str) -> Outputs {
     Outputs::default().with("id", id)
 }
 
-/// Deletes what is meant, and waits until it is gone.
+/// Deletes what is meant, and waits until it is gone: by its id, since what is leaving may have lost its tag.
 async fn erase<T: Resource>(site: &Site, own: &Own<'_>, context: &Context) -> Result<(), Error> {
-    let look = || async {
-        let found: Vec<T> = site.client.owned(own).await?;
-        for object in found.iter().filter(|object| !object.is_leaving()) {
-            site.client.discard(object).await?;
-        }
-        if found.is_empty() {
-            return Ok(Some(()));
-        }
-        context.report("going");
-        Ok(None)
-    };
-    site.until(look).await
+    for meant in owned::<T>(site, own).await? {
+        let look = || async {
+            let Some(object) = site.client.with_id::<T>(meant.id()).await? else { return Ok(Some(())) };
+            if !object.is_leaving() {
+                site.client.discard(&object).await?;
+            }
+            context.report("going");
+            Ok(None)
+        };
+        site.until(look).await?;
+    }
+    Ok(())
 }
 
 /// Whether an object of VPC or a gateway can be used; an error if it never will be.

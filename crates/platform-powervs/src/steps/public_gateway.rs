@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{erase, id, settled};
 use crate::{
     Error, Site, client,
-    own::{Own, adopt},
+    own::{Own, adopt, owned},
     plan::VPC,
 };
 
@@ -57,7 +57,7 @@ impl Step for Act {
 
     async fn remove(&self, context: &Context, outputs: Option<&Outputs>) -> Result<(), StepError> {
         let own = Own::new(&self.desired.name, outputs);
-        let gateways: Vec<client::PublicGateway> = self.site.client.owned(&own).await?;
+        let gateways: Vec<client::PublicGateway> = owned(&self.site, &own).await?;
         let leads_out = |attached: &client::Reference| gateways.iter().any(|gateway| gateway.id == attached.id);
         for subnet in self.site.client.subnets().await? {
             if subnet.public_gateway.as_ref().is_some_and(leads_out) {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use landfall_engine::ApplyError;
 use landfall_platform::{ErrorClass, MachineProvider as _, error_chain};
-use landfall_platform_powervs::{Provider, client::Workspace};
-use serde_json::json;
+use landfall_platform_powervs::{Client, Provider, client::Workspace};
+use serde_json::{Value, json};
 
 use crate::scene::{Cluster, Scene, config};
 
@@ -79,6 +79,75 @@ async fn a_machine_that_somebody_deletes_while_it_is_made_is_made_again() {
     made.unwrap_or_else(|_| panic!("{victim} is waited for without end: {:#?}", cluster.scene.inventory())).unwrap();
     let machines = cluster.scene.inventory().iter().filter(|line| line.starts_with("machine ")).count();
     assert_eq!(machines, 4, "{victim}: {:#?}", cluster.scene.inventory());
+}
+
+/// Makes a cluster while another user deletes one thing of it in the middle of its making, and removes it. `delete` is given the state again
+/// and again, and returns true once it has deleted something.
+async fn made_again(flags: &[&str], delete: impl AsyncFn(&Client, &Value) -> bool) {
+    let cluster = cluster(flags, 1, 0).await;
+    let before = cluster.scene.inventory();
+    let (_home, journal) = cluster.journal();
+    let client = cluster.client();
+    let stranger = async {
+        while !delete(&client, &cluster.scene.state()).await {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let both = async { tokio::join!(cluster.apply(&journal), stranger) };
+    let limit = Duration::from_mins(2);
+    let (made, ()) = tokio::time::timeout(limit, both)
+        .await
+        .unwrap_or_else(|_| panic!("{flags:?}: waits without end: {:#?}", cluster.scene.inventory()));
+    made.unwrap_or_else(|error| panic!("{flags:?}: {}", error_chain(&error)));
+    let made = cluster.scene.inventory();
+    for (prefix, count) in [(r#"service "demo-x7k2p-power-iaas" "active""#, 1), ("dhcp server", 1)] {
+        assert_eq!(made.iter().filter(|line| line.starts_with(prefix)).count(), count, "{flags:?}: {made:#?}");
+    }
+    cluster.destroy(&journal).await.unwrap();
+    assert_eq!(cluster.scene.inventory(), before, "{flags:?}");
+}
+
+/// Deletes the cluster's workspace if it is in a state.
+async fn delete_workspace(client: &Client, state: &Value, is_meant: impl Fn(&Value) -> bool) -> bool {
+    let own = |one: &&Value| one["name"] == "demo-x7k2p-power-iaas" && is_meant(one);
+    let Some(guid) = state["instances"].as_object().unwrap().values().find(own).map(|one| one["guid"].clone()) else {
+        return false;
+    };
+    let Ok(Some(instance)) = client.resource_instance(guid.as_str().unwrap()).await else { return false };
+    client.delete_resource_instance(&instance).await.is_ok()
+}
+
+// The delays are two seconds of this clock: long enough for another user to come along in the middle.
+
+#[tokio::test]
+async fn a_workspace_that_somebody_deletes_while_it_is_made_is_made_again() {
+    made_again(&["--delay", "workspace=3h"], async |client, state| {
+        delete_workspace(client, state, |one| one["state"] == "provisioning").await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_workspace_that_somebody_deletes_while_its_edge_router_is_configured_is_made_again() {
+    made_again(&["--delay", "router=3h"], async |client, state| {
+        delete_workspace(client, state, |one| one["state"] == "active").await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_dhcp_server_that_somebody_deletes_while_it_is_made_is_made_again() {
+    made_again(&["--delay", "dhcp=3h"], async |client, state| {
+        let built = state["workspaces"].as_object().unwrap().iter().find_map(|(guid, workspace)| {
+            let mut all = workspace["dhcp_servers"].as_object()?.iter();
+            let (id, _) = all.find(|(_, server)| server["status"] == "BUILD")?;
+            Some((guid.clone(), id.clone()))
+        });
+        let Some((guid, id)) = built else { return false };
+        let crn = state["instances"][&guid]["crn"].as_str().unwrap().to_owned();
+        client.delete_dhcp_server(&Workspace { guid, crn }, &id).await.is_ok()
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 mod failures;
 mod given;
 mod marks;
+mod names;
 mod neighbours;
 mod plans;
 mod scene;

@@ -1,4 +1,4 @@
-//! What is the cluster's, whatever its name has become: by its tag, by its name, by the id that was recorded when it was made.
+//! What is the cluster's, whatever its name has become: by its tag, and by the id that was recorded when it was made.
 
 use std::{sync::Arc, time::Duration};
 
@@ -214,16 +214,35 @@ async fn a_neighbours_things_are_not_found_by_tag() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_tagged_is_made_and_found_by_its_name() {
+async fn what_could_not_be_tagged_is_made_and_found_by_the_journal_alone() {
     let cluster = cluster(&[]).await;
     let before = cluster.scene.inventory();
-    // Half of what is tagged after it was made is refused, for good.
-    cluster.scene.fault("POST /tagging/v3/tags/attach probability=0.5 status=403 body=platform");
+    // Tags are refused for good, except for what is made with them.
+    cluster.scene.fault("POST /tagging/v3/tags/attach status=403 body=platform");
     let (_home, journal) = cluster.journal();
     cluster.apply(&journal).await.unwrap();
-    let (_lost, empty) = cluster.journal();
-    cluster.destroy(&empty).await.unwrap();
+    let vpc = &Hand::of(&cluster).all("vpcs")[0];
+    let is_tagged = cluster.scene.state()["tags"].to_string().contains(vpc["id"].as_str().unwrap());
+    assert!(!is_tagged, "it was tagged all the same");
+    // For those who know no journal it is a VPC of anybody's with such a name.
+    let titles = cluster.dry_run().await;
+    assert!(!titles.iter().any(|title| title.starts_with("VPC ")), "{titles:#?}");
+    cluster.destroy(&journal).await.unwrap();
     assert_eq!(cluster.scene.inventory(), before);
+}
+
+#[tokio::test]
+async fn a_tag_that_was_taken_away_does_not_count_although_the_search_still_finds_it() {
+    let cluster = cluster(&["--delay", "tag=4h"]).await;
+    let (_home, journal) = cluster.journal();
+    cluster.apply(&journal).await.unwrap();
+    // Four hours of this clock, and then the search knows all tags.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let hand = Hand::of(&cluster);
+    let vpc = hand.all("vpcs")[0]["id"].as_str().unwrap().to_owned();
+    hand.untag(|part| part == vpc).await;
+    let titles = cluster.dry_run().await;
+    assert!(!titles.iter().any(|title| title.starts_with("VPC ")), "{titles:#?}");
 }
 
 #[tokio::test]
@@ -362,12 +381,16 @@ async fn a_vpc_that_has_the_name_already_is_not_taken_over_and_stays() {
     let group = cluster.client().resource_groups().await.unwrap().into_iter().find(|group| group.default).unwrap().id;
     cluster.client().create_vpc("demo-x7k2p-vpc", &group).await.unwrap();
     until_available(&cluster, "demo-x7k2p-vpc").await;
+    let before = scene.inventory();
     let (_home, journal) = cluster.journal();
     let error = landfall_platform::error_chain(&cluster.apply(&journal).await.unwrap_err());
     assert!(error.contains("VPC demo-x7k2p-vpc exists and does not belong to the cluster"), "{error}");
-    // It says that it is in the way, and does not touch it.
-    let _in_the_way = cluster.destroy(&journal).await;
-    assert!(cluster.client().vpc("demo-x7k2p-vpc").await.unwrap().is_some());
+    cluster.destroy(&journal).await.unwrap();
+    assert_eq!(scene.inventory(), before);
+    // And so it is for a removal that has no journal.
+    let (_lost, empty) = cluster.journal();
+    cluster.destroy(&empty).await.unwrap();
+    assert_eq!(scene.inventory(), before);
 }
 
 #[tokio::test]

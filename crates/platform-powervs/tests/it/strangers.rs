@@ -1,7 +1,8 @@
 //! A stranger in the account, who renames, untags, doubles, stops and deletes what is the cluster's, and makes what looks like it.
 //!
-//! Networks of VPC and connections of transit gateways are the cluster's also by their exact names, since they can be tagged only
-//! after they were made, or not at all. So the stranger gives no such name to what it makes of these kinds.
+//! Connections of transit gateways take no tags: they are the cluster's by their exact names beside something of the cluster's. And what is
+//! tagged after it was made is known by its name from the record that it is asked for until its id is told. So the stranger gives no such
+//! name to what it makes of these kinds; `names.rs` does.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,7 +46,8 @@ struct Account {
     token: String,
     /// A workspace of the user's, with a network, where the cluster is or beside it.
     neighbourhood: (String, String),
-    /// Everything that bears no name of the plan and no tag, and came before.
+    /// The workspace that the cluster is told to be in.
+    given: Option<String>,
     group: String,
 }
 
@@ -79,11 +81,24 @@ fn is_tagged(state: &Value, id: &str) -> bool {
     tags(state, id).is_some_and(|(_, tags)| tags.contains(&TAG))
 }
 
-/// Names that are a mark, since what has them takes no tag when it is made.
-fn is_named(name: &str) -> bool {
-    let exact = ["vpc", "sg", "loadbalancer", "loadbalancer-int", "tg", "vpc-con", "power_virtual_server-con", "key"];
-    let rest = name.strip_prefix("demo-x7k2p-").unwrap_or_default();
-    exact.contains(&rest) || rest.starts_with("subnet-") || rest.starts_with("gateway-")
+/// Returns true if a connection is the cluster's for those who know no journal: it has the name, and its gateway carries the tag or leads
+/// to a network of the cluster's.
+fn is_own_connection(state: &Value, connection: &Value, given: Option<&str>) -> bool {
+    let gateway = &connection["transit_gateway"]["id"];
+    // A workspace is found by its own tag and by that of anything in it.
+    let has_tagged = |guid: &str| {
+        let all = state["tags"].as_object().into_iter().flatten();
+        let mut tagged = all.filter(|(_, tags)| tags.as_array().is_some_and(|tags| tags.iter().any(|tag| tag == TAG)));
+        tagged.any(|(crn, _)| crn.split(':').any(|part| part == guid))
+    };
+    let vpcs = all(&state["vpcs"]).into_iter().filter(|vpc| is_tagged(state, &text(&vpc["id"])));
+    let is_found = |guid: &str| given.map_or_else(|| has_tagged(guid), |given| given == guid);
+    let workspaces = all(&state["instances"]).into_iter().filter(|one| is_found(&text(&one["guid"])));
+    let networks: BTreeSet<String> = vpcs.chain(workspaces).map(|network| text(&network["crn"])).collect();
+    let leads_to_own =
+        |one: &Value| one["transit_gateway"]["id"] == *gateway && networks.contains(&text(&one["network_id"]));
+    let is_named = ["demo-x7k2p-vpc-con", "demo-x7k2p-pvs-con"].iter().any(|name| connection["name"] == *name);
+    is_named && (is_tagged(state, &text(gateway)) || all(&state["connections"]).iter().any(leads_to_own))
 }
 
 fn machines(state: &Value) -> Vec<Machine> {
@@ -151,12 +166,10 @@ impl Account {
                 Some(Deed { text: format!("made object storage {name} [{tag}]"), made: vec![text(&made["guid"])] })
             }
             _ => {
-                let body = json!({ "name": "demo-x7k2p-hjklm-tg", "location": "us-south", "global": false });
+                let name = "demo-x7k2p-hjklm-tg";
+                let body = json!({ "name": name, "location": "us-south", "global": false });
                 let made = self.ask("POST", "transit/v1/transit_gateways", &body)?;
-                Some(Deed {
-                    text: "made transit gateway demo-x7k2p-hjklm-tg".to_owned(),
-                    made: vec![text(&made["id"])],
-                })
+                Some(Deed { text: format!("made transit gateway {name}"), made: vec![text(&made["id"])] })
             }
         }
     }
@@ -206,8 +219,7 @@ impl Account {
         if what < KINDS.len() {
             let (table, kind, path) = KINDS[what];
             let mut own = all(&state[table]);
-            let is_own = |row: &Value| is_tagged(state, &text(&row["id"])) || is_named(&text(&row["name"]));
-            own.retain(|row| is_own(row) || recorded.contains(&text(&row["id"])));
+            own.retain(|row| is_tagged(state, &text(&row["id"])) || recorded.contains(&text(&row["id"])));
             let row = dice.pick(&own)?;
             let (id, name) = (text(&row["id"]), text(&row["name"]));
             let path = format!("{path}/{id}");
@@ -301,7 +313,10 @@ impl Haunted for Account {
             let dhcp = "DHCP server demo-x7k2p-network and its network";
             for network in all(&workspace["networks"]) {
                 let (id, name) = (text(&network["id"]), text(&network["name"]));
-                let is_marked = is_tagged(&state, &id) || name == "DHCPSERVERdemo-x7k2p-network_Private";
+                // In a workspace of the cluster's own the name is enough.
+                let is_within = self.given.is_none() && is_tagged(&state, &text(&workspace["guid"]));
+                let is_named = is_within && name == "DHCPSERVERdemo-x7k2p-network_Private";
+                let is_marked = is_tagged(&state, &id) || is_named;
                 add(id, "network", name, Some(dhcp.to_owned()), is_marked, false);
             }
             for server in all(&workspace["dhcp_servers"]) {
@@ -317,7 +332,7 @@ impl Haunted for Account {
         for (table, kind, _) in KINDS {
             for row in all(&state[table]) {
                 let (id, name) = (text(&row["id"]), text(&row["name"]));
-                let is_marked = is_tagged(&state, &id) || is_named(&name);
+                let is_marked = is_tagged(&state, &id);
                 // Each VPC brings a group of its own, which goes with it.
                 let is_default =
                     all(&state["vpcs"]).iter().any(|vpc| vpc["default_security_group"]["id"] == id.as_str());
@@ -326,7 +341,8 @@ impl Haunted for Account {
         }
         for row in all(&state["connections"]) {
             let (id, name) = (text(&row["id"]), text(&row["name"]));
-            add(id, "connection", name.clone(), Some(format!("connection {name}")), is_named(&name), false);
+            let is_marked = is_own_connection(&state, &row, self.given.as_deref());
+            add(id, "connection", name.clone(), Some(format!("connection {name}")), is_marked, false);
         }
         for row in all(&state["ssh_keys"]) {
             let name = text(&row["name"]);
@@ -335,7 +351,7 @@ impl Haunted for Account {
                 "SSH key",
                 name.clone(),
                 Some(format!("SSH key {name}")),
-                is_named(&name),
+                text(&row["sshKey"]).ends_with(TAG),
                 false,
             );
         }
@@ -367,6 +383,11 @@ impl Haunted for Account {
         if is_tagged(&state, id) { self.touch(dice, &state, &machine, has_name) } else { self.imitate(dice) }
     }
 
+    /// Networks of VPC, gateways and DHCP servers are tagged after they were made.
+    fn bears_a_second_installation(&self) -> bool {
+        false
+    }
+
     fn machines(&self) -> Arc<dyn Machines> {
         Arc::new(self.cluster.binder().machines())
     }
@@ -390,7 +411,8 @@ async fn account(seed: u64) -> Account {
     })));
     let workspace = user.workspace().await;
     // Half of the clusters are in a workspace of their own, beside that of the user.
-    let section = if seed.is_multiple_of(2) { json!({ "serviceInstanceGUID": workspace.guid }) } else { json!({}) };
+    let given = seed.is_multiple_of(2).then(|| workspace.guid.clone());
+    let section = given.as_ref().map_or_else(|| json!({}), |guid| json!({ "serviceInstanceGUID": guid }));
     let cluster = user.cluster(section, 1, 1);
     let form = format!("grant_type=urn:ibm:params:oauth:grant-type:apikey&apikey={}", cluster.key);
     let headers = [("content-type", "application/x-www-form-urlencoded")];
@@ -398,7 +420,8 @@ async fn account(seed: u64) -> Account {
     let reply = world.handle(&Request::direct("POST", "/iam/identity/token", &headers, form));
     let reply: Value = serde_json::from_slice(&reply.body).unwrap();
     let (token, group) = (text(&reply["access_token"]), user.group.clone());
-    let mut account = Account { cluster, token, neighbourhood: (workspace.guid.clone(), String::new()), group };
+    let neighbourhood = (workspace.guid.clone(), String::new());
+    let mut account = Account { cluster, token, neighbourhood, given, group };
     let body = json!({ "type": "vlan", "name": "mine", "cidr": "10.9.0.0/24" });
     let made = account.ask("POST", &format!("power/pcloud/v1/cloud-instances/{}/networks", workspace.guid), &body);
     account.neighbourhood.1 = text(&made.expect("the user makes a network")["networkID"]);

@@ -39,6 +39,9 @@ impl Second {
             return None;
         }
         let errand = *dice.pick(errands)?;
+        if errand == Errand::Apply && !ghost.world.bears_a_second_installation() {
+            return None;
+        }
         let at = ghost.calls() + dice.below(200) as u64;
         Some(Self { errand, has_journal: dice.once_in(2), at })
     }

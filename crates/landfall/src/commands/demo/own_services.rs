@@ -77,6 +77,7 @@ pub(super) async fn start_haproxy(kit: &Path, home: &Path, listen: SocketAddr) -
     start("haproxy", &["-db", "-f"], &configuration, &home.join("haproxy.log"), listen).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a log, which ends with the demonstration")]
 async fn start(
     name: &str,
     flags: &[&str],

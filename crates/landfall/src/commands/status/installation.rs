@@ -105,6 +105,11 @@ impl Installation {
     pub(super) fn awaits_bootstrap(&self) -> bool {
         self.phase == Phase::Bootstrap
     }
+
+    /// Returns true if the masters have the control plane, so that the cluster's API can be asked.
+    pub(super) fn has_control_plane(&self) -> bool {
+        matches!(self.phase, Phase::Completion | Phase::Ready)
+    }
 }
 
 impl Phase {

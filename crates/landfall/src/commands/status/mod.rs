@@ -1,6 +1,7 @@
 //! `landfall status`.
 
 mod installation;
+mod machines;
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ use landfall_platform::InfraId;
 use landfall_workdir::{Condition, Standing, WorkDir};
 use serde::Serialize;
 
-use self::installation::Installation;
+use self::{installation::Installation, machines::Machines};
 use crate::{
     cluster::{JOURNAL, bootstrap_progress},
     context::Context,
@@ -41,6 +42,9 @@ struct Overview {
     /// How far the bootstrap machine is, while there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<BootstrapStatus>,
+    /// How many machines there are, and how many the platform refuses, once there is a control plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machines: Option<Machines>,
     certificates: Vec<CertificateStatus>,
 }
 
@@ -103,6 +107,10 @@ pub(crate) fn run(_args: &Status, context: &Context) -> anyhow::Result<()> {
             .map(|_| bootstrap(&dir))
             .transpose()?
             .flatten(),
+        machines: match (&installation, &source) {
+            (Some(installation), Some(source)) if installation.has_control_plane() => Machines::ask(&dir, source)?,
+            _ => None,
+        },
         installation,
         certificates: certificates_in(&dir)?
             .into_iter()
@@ -182,6 +190,9 @@ impl fmt::Display for Overview {
                 writeln!(f, "bootstrap         cannot be asked: {unreachable}")?;
             }
             None => {}
+        }
+        if let Some(machines) = &self.machines {
+            write!(f, "{machines}")?;
         }
         if !self.certificates.is_empty() {
             writeln!(f, "certificates")?;

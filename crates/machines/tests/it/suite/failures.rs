@@ -1,7 +1,10 @@
 //! What goes wrong on the platform.
 
+use std::time::{Duration, Instant};
+
 use kube::api::{Patch, PatchParams};
 use landfall_machine_api::{ErrorReason, Phase};
+use landfall_machines::Machine;
 use serde_json::json;
 
 use crate::{
@@ -144,5 +147,64 @@ pub(crate) async fn new_credentials_are_taken_up<W: World>() {
     again.data = good.data;
     secrets.patch("credentials", &PatchParams::apply("test"), &Patch::Apply(&again)).await.unwrap();
     cluster.phase(&name, Phase::Provisioned).await;
+    controllers.stop().await.unwrap();
+}
+
+/// Fifty machines and no room for any: the platform is asked by one after the other, ever more seldom, and each machine says why it waits.
+pub(crate) async fn a_platform_without_room_is_asked_seldom<W: World>() {
+    const MACHINES: i32 = 50;
+    const LONGEST: Duration = Duration::from_millis(500);
+    let cluster = Cluster::<W>::new().await;
+    cluster.world.trouble(Trouble::NoRoom);
+    let mut options = cluster.options();
+    options.pace.longest_retry = LONGEST;
+    let controllers = cluster.run_with(options);
+    let set = cluster.set("worker", MACHINES).await;
+    eventually("each machine says why it waits", || async {
+        let machines = cluster.list().await;
+        let waits = |machine: &&Machine| {
+            let conditions = machine.status.iter().flat_map(|status| &status.conditions);
+            conditions.into_iter().any(|known| {
+                known.kind == "InstanceCreated" && known.status == "False" && known.reason == "OutOfCapacity"
+            })
+        };
+        let waiting = machines.iter().filter(waits).count();
+        let last = machines.iter().find(|machine| !waits(machine)).map(|machine| format!("{:?}", machine.status));
+        if waiting == usize::try_from(MACHINES).unwrap() { Ok(()) } else { Err(format!("{waiting} wait; {last:?}")) }
+    })
+    .await;
+    let metrics = controllers.metrics.text();
+    let refused = metrics.lines().find(|line| line.contains(r#"machines_refused{reason="OutOfCapacity"}"#)).unwrap();
+    assert!(!refused.ends_with(" 0"), "{refused}");
+    // Twenty milliseconds have doubled to the longest pause after so many refusals.
+    let asked = |more: u64| {
+        let before = cluster.world.creations();
+        let cluster = &cluster;
+        async move {
+            eventually(&format!("the platform is asked {more} more times"), || async {
+                let now = cluster.world.creations();
+                if now >= before + more { Ok(()) } else { Err(format!("{before}, then {now}")) }
+            })
+            .await;
+        }
+    };
+    asked(6).await;
+    let (begun, requests) = (Instant::now(), cluster.world.requests());
+    asked(4).await;
+    let (took, requests) = (begun.elapsed(), cluster.world.requests() - requests);
+    assert!(took >= 3 * LONGEST, "asked four times within {took:?}");
+    // The fleet is listed five times a second, and a creation that fails takes some calls; 50 machines would take hundreds.
+    let ticks = u64::try_from(took.as_millis()).unwrap() / 200 + 2;
+    let bound = 4 * 30 + ticks * 2 * W::CALLS_PER_LISTING;
+    assert!(requests <= bound, "{requests} requests within {took:?}, of {bound} at most");
+    // With room again, those that wait are made.
+    cluster.scale(&set, 3).await;
+    eventually("47 are gone", || async {
+        let left = cluster.list().await.len();
+        if left == 3 { Ok(()) } else { Err(left.to_string()) }
+    })
+    .await;
+    cluster.world.calm();
+    cluster.settled(3).await;
     controllers.stop().await.unwrap();
 }

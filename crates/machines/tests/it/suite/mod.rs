@@ -33,6 +33,7 @@ macro_rules! suite {
                 failures: what_can_never_be_is_marked_failed,
                 failures: an_instance_that_vanished_is_replaced_by_a_check,
                 failures: new_credentials_are_taken_up,
+                failures: a_platform_without_room_is_asked_seldom,
                 health: a_node_that_is_not_ready_is_fenced_and_replaced,
                 health: too_many_unhealthy_are_left_alone,
                 health: masters_go_one_at_a_time,

@@ -77,6 +77,8 @@ pub(crate) enum Trouble {
     LostReplies,
     /// Nothing is answered.
     Outage,
+    /// There is no room for another instance.
+    NoRoom,
     /// A request for an instance has its effect only after [`LATE`], whether or not whoever sent it still waits.
     LateCreations,
 }

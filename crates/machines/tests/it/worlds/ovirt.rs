@@ -136,6 +136,7 @@ impl World for Ovirt {
         let rule = match trouble {
             Trouble::LostReplies => "POST,PUT,DELETE /ovirt-engine/api/* probability=0.5 lost-reply".to_owned(),
             Trouble::Outage => "* /ovirt-engine/* status=503".to_owned(),
+            Trouble::NoRoom => "POST /ovirt-engine/api/vms/*/start no-capacity".to_owned(),
             Trouble::LateCreations => format!("POST /ovirt-engine/api/vms late={}s", LATE.as_secs_f64() * TIME_SCALE),
         };
         self.engine.add_fault(rule.parse().unwrap());

@@ -145,6 +145,7 @@ impl World for Packet {
         let rule = match trouble {
             Trouble::LostReplies => "POST,PUT,PATCH,DELETE /metal/v1/* probability=0.5 lost-reply".to_owned(),
             Trouble::Outage => "* /metal/v1/* status=503".to_owned(),
+            Trouble::NoRoom => "POST /metal/v1/projects/*/devices no-capacity".to_owned(),
             Trouble::LateCreations => {
                 format!("POST /metal/v1/projects/*/devices late={}s", LATE.as_secs_f64() * TIME_SCALE)
             }

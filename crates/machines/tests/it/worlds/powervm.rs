@@ -188,6 +188,7 @@ impl World for Powervm {
         let rule = match trouble {
             Trouble::LostReplies => "POST,PUT,DELETE /rest/api/uom/* probability=0.5 lost-reply".to_owned(),
             Trouble::Outage => "* /rest/* status=503".to_owned(),
+            Trouble::NoRoom => "PUT /rest/api/uom/ManagedSystem/*/LogicalPartition no-capacity".to_owned(),
             Trouble::LateCreations => {
                 let seconds = LATE.as_secs_f64() * TIME_SCALE;
                 format!("PUT /rest/api/uom/ManagedSystem/*/LogicalPartition late={seconds}s")

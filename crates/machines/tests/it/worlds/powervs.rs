@@ -247,6 +247,7 @@ impl World for Powervs {
         let rule = match trouble {
             Trouble::LostReplies => "POST,PUT,PATCH,DELETE /power/* probability=0.5 lost-reply".to_owned(),
             Trouble::Outage => "* /power/* status=503".to_owned(),
+            Trouble::NoRoom => "POST /power/pcloud/*/pvm-instances no-capacity".to_owned(),
             Trouble::LateCreations => {
                 format!("POST /power/pcloud/*/pvm-instances late={}s", LATE.as_secs_f64() * TIME_SCALE)
             }

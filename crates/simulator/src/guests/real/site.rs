@@ -188,6 +188,7 @@ impl Drop for Site {
 }
 
 /// Takes the network for this simulator.
+#[expect(clippy::disallowed_methods, reason = "a lock, of which the contents say nothing")]
 fn claim(path: &Path, network: Ipv4Net) -> Result<File, RealError> {
     let lock = File::create(path).map_err(RealError::file(path))?;
     let deadline = Instant::now() + PATIENCE;
