@@ -188,6 +188,8 @@ mod tests {
     async fn where_the_user_makes_machines_a_name_is_used_once_on_a_real_api_server() {
         let dir = tempfile::tempdir().unwrap();
         let (_plane, access) = cluster(dir.path()).await;
+        // Another machine; it waits until machines are served.
+        testing::make_machine(&access, "w9", "worker").await;
         let uses = ClusterUses::new(access.clone(), Peers::default());
         let (own, other, now) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 9]), Timestamp::now());
         let use_by = async |maker: &Maker, peer| uses.redeem(MachineId { name: "w1", maker }, peer, now).await.unwrap();
