@@ -103,6 +103,17 @@ impl Api {
         self.change(attempt, request).await
     }
 
+    /// Adds an object to the collection at `path`. Returns false if there is one of its name.
+    pub async fn create(&self, attempt: &'static str, path: &str, object: &Value) -> Result<bool, Error> {
+        let failed = |source| Error::Request { attempt, source: Box::new(source) };
+        let request = Request::json(Method::POST, self.url(path), object).accept_json();
+        let reply = self.client.send(request).await.map_err(failed)?;
+        if reply.status() == 409 {
+            return Ok(false);
+        }
+        reply.successful().map(|_| true).map_err(failed)
+    }
+
     /// Replaces an object or a part of it.
     pub async fn replace(&self, attempt: &'static str, path: &str, object: &Value) -> Result<(), Error> {
         self.change(attempt, Request::json(Method::PUT, self.url(path), object)).await

@@ -99,27 +99,27 @@ impl fmt::Display for Bootstrap {
     }
 }
 
-/// The config server of a cluster, to those who have a machine token.
+/// The config server of a cluster, to the installer, which has a credential of its own.
 pub struct ConfigServer {
     client: Client,
     progress: Url,
-    token: SecretString,
+    credential: SecretString,
 }
 
 impl ConfigServer {
     /// The one at `address`, a host and a port, whose certificate the authority must have signed.
-    pub fn new(address: &str, authority: &str, token: SecretString) -> Result<Self, Error> {
+    pub fn new(address: &str, authority: &str, credential: SecretString) -> Result<Self, Error> {
         let failed =
             |source| Error::Request { attempt: "preparing to call the config server", source: Box::new(source) };
         let client = Client::new(&Trust::Only(authority.to_owned()), LIMITS).map_err(failed)?;
         let progress = Url::parse(&format!("https://{address}/progress")).expect("a host and a port make a URL");
-        Ok(Self { client, progress, token })
+        Ok(Self { client, progress, credential })
     }
 
     /// How far the bootstrap machine is; none if nobody there knows.
     pub async fn bootstrap(&self) -> Result<Option<Bootstrap>, Error> {
         let failed = |source| Error::Request { attempt: "asking the bootstrap machine", source: Box::new(source) };
-        let request = Request::get(self.progress.clone()).bearer(&self.token);
+        let request = Request::get(self.progress.clone()).bearer(&self.credential);
         match self.client.send(request).await.map_err(failed)?.successful() {
             Ok(reply) => reply.json::<Report>().map(|report| Some(report.into())).map_err(failed),
             Err(error) if error.class() == ErrorClass::NotFound => Ok(None),

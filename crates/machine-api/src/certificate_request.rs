@@ -114,6 +114,11 @@ impl CertificateRequest<'_> {
 }
 
 impl Wish {
+    /// Returns the addresses to serve.
+    pub fn addresses(&self) -> &[IpAddr] {
+        if let Self::Serving { addresses, .. } = self { addresses } else { &[] }
+    }
+
     /// The name or address that it asks to serve and that is not the machine's own. Virtual addresses are nobody's own, so that no
     /// kubelet can pose as the API.
     pub fn foreign(&self, own_name: &str, own_addresses: &[IpAddr]) -> Option<String> {

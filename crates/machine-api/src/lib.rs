@@ -6,11 +6,13 @@
 
 mod certificate_request;
 mod condition;
+mod credential;
 mod definition;
 mod health_check;
 mod machine;
 mod machine_set;
 mod meta;
+mod networks;
 mod permissions;
 pub mod provider;
 mod structural;
@@ -19,6 +21,9 @@ pub use certificate_request::{
     CLIENT_SIGNER, CertificateRequest, KubeletRequest, SERVING_SIGNER, Wish, requested_node,
 };
 pub use condition::{Condition, set_condition};
+pub use credential::{
+    CREDENTIAL_FILE, Credential, IDENTITY_ROLE, IDENTITY_ROOT, IDENTITY_SECRET, Maker, Subject, with_credential,
+};
 pub use definition::{Kind, definition};
 pub use health_check::{HealthCheckSpec, HealthCheckStatus, ObjectReference, UnhealthyCondition};
 pub use machine::{
@@ -27,6 +32,7 @@ pub use machine::{
 };
 pub use machine_set::{DeletePolicy, MachineSetSpec, MachineSetStatus, Template};
 pub use meta::{LabelSelector, Labels, Operator, Requirement};
+pub use networks::Networks;
 pub use permissions::permissions;
 
 /// The API group of all machine objects.

@@ -8,6 +8,8 @@ use std::{
 };
 
 use clap::{Args, Parser};
+use ipnet::IpNet;
+use landfall_machine_api::Networks;
 use landfall_platform::{InfraId, MachineProvider};
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +49,14 @@ pub struct Arguments {
     /// An address of the cluster's own that machines report and that is none of theirs; may be repeated
     #[arg(long = "virtual-address", value_name = "ADDRESS")]
     pub virtual_addresses: Vec<IpAddr>,
+
+    /// A network that all addresses of machines are in, where guests report these; may be repeated
+    #[arg(long = "machine-network", value_name = "CIDR")]
+    pub machine_networks: Vec<IpNet>,
+
+    /// A network of pods or services, in which no machine has an address; may be repeated
+    #[arg(long = "taken-network", value_name = "CIDR")]
+    pub taken_networks: Vec<IpNet>,
 
     /// Seconds between two listings of the fleet
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -112,7 +122,11 @@ impl Arguments {
             controllers: if self.only_machines { Controllers::MACHINES_ONLY } else { Controllers::ALL },
             lease: Some(LeaseOptions { name: self.lease, identity, duration: Duration::from_secs(15) }),
             listen: self.listen,
-            virtual_addresses: self.virtual_addresses,
+            networks: Networks {
+                machine: self.machine_networks,
+                taken: self.taken_networks,
+                virtual_addresses: self.virtual_addresses,
+            },
             pace: Pace {
                 sync: Duration::from_secs(self.sync_interval),
                 operations: self.operations.into(),

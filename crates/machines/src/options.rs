@@ -1,10 +1,8 @@
 //! How the controllers are run.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
+use landfall_machine_api::Networks;
 use landfall_platform::InfraId;
 
 /// Between two looks, at the least, where time goes by faster than it does.
@@ -23,8 +21,8 @@ pub struct Options {
     pub lease: Option<LeaseOptions>,
     /// Where health and metrics are served.
     pub listen: Option<SocketAddr>,
-    /// Addresses that machines report and that are not theirs: the cluster's virtual ones.
-    pub virtual_addresses: Vec<IpAddr>,
+    /// Address ranges of the cluster. Its virtual addresses machines report, and they are not theirs.
+    pub networks: Networks,
     /// How often and how many at a time.
     pub pace: Pace,
 }

@@ -10,11 +10,11 @@ use std::{
 
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
-use landfall_machine_api::provider::Shared;
+use landfall_machine_api::{IDENTITY_ROLE, IDENTITY_ROOT, IDENTITY_SECRET, Subject, provider::Shared, with_credential};
 use landfall_platform::{
     Connection, ErrorClass, Listing, Machine as Instance, MachineProvider, MachineRef, StepError, same_provider_id,
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::time::Instant;
 
 use crate::{Error, Machine, Metrics, Options, machine::Gate};
@@ -114,11 +114,24 @@ impl Platforms {
         self.known.lock().expect("nobody panics while holding it").values().cloned().collect()
     }
 
-    /// What a machine is started with.
-    pub(crate) async fn user_data(&self, shared: &Shared) -> Result<SecretString, Error> {
+    /// Returns what a machine is started with: the user data of its role, with a credential of its own if the user data's Secret names the
+    /// Secret to make one from. It is the same whenever it is made for the same object.
+    pub(crate) async fn user_data(&self, shared: &Shared, machine: &Machine) -> Result<SecretString, Error> {
         let name = &shared.user_data_secret.name;
         let (_, mut keys) = self.secret(name).await?;
-        keys.remove("userData").ok_or(Error::Secret { name: name.clone(), problem: "has no key userData" })
+        let missing = |name: &str, problem| Error::Secret { name: name.to_owned(), problem };
+        let user_data = keys.remove("userData").ok_or_else(|| missing(name, "has no key userData"))?;
+        let Some(identity) = keys.remove(IDENTITY_SECRET) else { return Ok(user_data) };
+        let identity = identity.expose_secret();
+        let (_, keys) = self.secret(identity).await?;
+        let (Some(role), Some(root)) = (keys.get(IDENTITY_ROLE), keys.get(IDENTITY_ROOT)) else {
+            return Err(missing(identity, "has no keys role and root"));
+        };
+        let subject = Subject::of_object(machine.name(), machine.uid());
+        let credential = subject.credential(root.expose_secret());
+        let own = with_credential(user_data.expose_secret().as_bytes(), role.expose_secret(), &credential);
+        let own = own.map_err(|_| missing(name, "has no JSON under userData"))?;
+        Ok(String::from_utf8_lossy(&own).into_owned().into())
     }
 
     async fn secret(&self, name: &str) -> Result<(String, BTreeMap<String, SecretString>), Error> {

@@ -19,8 +19,9 @@ use hickory_proto::{
 use http_body_util::{BodyExt as _, Empty};
 use hyper::Request;
 use hyper_util::rt::TokioIo;
+use landfall_machine_api::Subject;
 use landfall_node::{
-    config_server::{ConfigServer, Configs, Tls, Tokens, Unreadable, serve},
+    config_server::{ConfigServer, Configs, Roots, Tls, Unreadable, serve},
     dns::{self, Forwarder, Neighbours, Zone},
 };
 use serde_json::json;
@@ -68,7 +69,7 @@ async fn configs() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let configs = Large(vec![b' '; CONFIG_BYTES].into());
-    let server = Arc::new(ConfigServer::new(Arc::new(configs), Arc::new(Tokens::new([("worker", "secret")]))));
+    let server = Arc::new(ConfigServer::new(Arc::new(configs), Arc::new(Roots::new([("worker", "root")]))));
     let stop = CancellationToken::new();
     let stopped = stop.clone();
     tokio::spawn(async move { serve(listener, &tls, server, stopped).await });
@@ -97,7 +98,8 @@ async fn fetch(address: SocketAddr, connector: TlsConnector) -> usize {
     let stream = connector.connect(NAME.try_into().unwrap(), stream).await.unwrap();
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    let request = Request::get("/config/worker").header("host", NAME).header("authorization", "Bearer secret");
+    let credential = format!("Bearer {}", Subject::named("w0").credential("root"));
+    let request = Request::get("/config/worker").header("host", NAME).header("authorization", credential);
     let response = sender.send_request(request.body(Empty::<Bytes>::new()).unwrap()).await.unwrap();
     response.into_body().collect().await.unwrap().to_bytes().len()
 }

@@ -1,7 +1,10 @@
 //! What tests of several rooms share.
 
+use std::time::{Duration, Instant};
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use landfall_assets::NodeFacts;
+use landfall_machine_api::{CONTROLLER, GROUP, Kind, NAMESPACE, ROLE_LABEL, VERSION, definition};
 use landfall_testkit::ControlPlane;
 use serde_json::json;
 
@@ -70,4 +73,52 @@ pub(crate) fn real_api(directory: &std::path::Path) -> (ControlPlane, Access) {
     std::fs::write(&path, lines.collect::<String>()).unwrap();
     let access = Access::only(&machine("master", "demo-x7k2p-master-0", directory), &path, false);
     (plane, access)
+}
+
+async fn make_namespace(access: &Access) {
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
+    access.apply("making a namespace", &format!("api/v1/namespaces/{NAMESPACE}"), &namespace).await.unwrap();
+}
+
+/// Gives a cluster the kinds of machine objects, and their namespace.
+pub(crate) async fn define_machines(access: &Access) {
+    make_namespace(access).await;
+    for kind in Kind::ALL {
+        let definition = definition(kind, None);
+        let name = definition["metadata"]["name"].as_str().unwrap().to_owned();
+        let path = format!("apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}");
+        access.apply("defining machines", &path, &definition).await.unwrap();
+    }
+}
+
+/// Makes a machine's object; returns its uid.
+pub(crate) async fn make_machine(access: &Access, name: &str, role: &str) -> String {
+    let path = format!("apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/machines/{name}");
+    let machine = json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "Machine",
+        "metadata": { "name": name, "namespace": NAMESPACE, "labels": { ROLE_LABEL: role } },
+        "spec": { "providerSpec": { "value": { "kind": "Any" } } },
+    });
+    let deadline = Instant::now() + Duration::from_secs(30);
+    // New definitions are served after a moment.
+    while let Err(error) = access.apply("making a machine", &path, &machine).await {
+        assert!(Instant::now() < deadline, "machines are not served: {error:?}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let made = access.get("reading a machine", &path).await.unwrap().unwrap();
+    made["metadata"]["uid"].as_str().unwrap().to_owned()
+}
+
+/// Gives a cluster the Deployment by which it is known to have a machine controller.
+pub(crate) async fn make_controller(access: &Access) {
+    make_namespace(access).await;
+    let labels = json!({ "app": CONTROLLER });
+    let controller = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": CONTROLLER, "namespace": NAMESPACE },
+        "spec": { "selector": { "matchLabels": labels }, "template": {
+            "metadata": { "labels": labels }, "spec": { "containers": [{ "name": "controller", "image": "pause" }] },
+        } },
+    });
+    let path = format!("apis/apps/v1/namespaces/{NAMESPACE}/deployments/{CONTROLLER}");
+    access.apply("making the controller", &path, &controller).await.unwrap();
 }

@@ -15,7 +15,11 @@ use landfall_assets::{
     MachineRole,
     node::{ConfigServerFacts, ServedRole},
 };
-use landfall_node::config_server::{ConfigServer, DiskFiles, Tls, serve};
+use landfall_machine_api::Subject;
+use landfall_node::{
+    config_server::{Bootstrapping, ConfigServer, DiskFiles, Tls, serve},
+    machine::Machine,
+};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -58,12 +62,13 @@ async fn lab() -> Lab {
     let path = |name: String| directory.path().join(name).display().to_string();
     let roles = [MachineRole::Master, MachineRole::Worker].map(|role| {
         fs::write(path(format!("{role}.ign")), config(role).to_string()).unwrap();
-        fs::write(path(format!("{role}.sha256")), digest(&format!("{role}-token"))).unwrap();
-        ServedRole { role, config: path(format!("{role}.ign")), token_digest: path(format!("{role}.sha256")) }
+        fs::write(path(format!("{role}.root")), root(role)).unwrap();
+        ServedRole { role, config: path(format!("{role}.ign")), root: path(format!("{role}.root")) }
     });
     let facts = ConfigServerFacts { certificate: String::new(), key: String::new(), roles: roles.into() };
     let files = Arc::new(DiskFiles::new(&facts, directory.path().join("progress.json")));
-    let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
+    let admission = Arc::new(Bootstrapping::new(Arc::clone(&files), &bootstrap(directory.path())));
+    let server = Arc::new(ConfigServer::new(files, admission));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let stopped = stop.clone();
@@ -71,9 +76,29 @@ async fn lab() -> Lab {
     Lab { directory, address, ca: authority.pem, stop }
 }
 
-fn digest(token: &str) -> String {
-    let bytes = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, token.as_bytes());
-    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+/// The bootstrap machine, before there is a cluster.
+fn bootstrap(directory: &Path) -> Machine {
+    let facts = serde_json::from_value(json!({
+        "format": 1, "role": "bootstrap", "distribution": "kubernetes", "platform": "ovirt",
+        "cluster": { "name": "demo", "domain": "demo.example.com", "infraId": "demo-x7k2p" },
+        "api": { "name": "api.demo.example.com", "internalName": "api-int.demo.example.com",
+            "endpoint": "198.51.100.5:6443", "port": 6443, "configServerPort": 22623 },
+        "networks": { "machine": [], "cluster": [], "service": [] },
+    }));
+    Machine {
+        facts: facts.unwrap(),
+        name: "demo-x7k2p-bootstrap".to_owned(),
+        state: directory.join("state"),
+        runtime: directory.join("run"),
+    }
+}
+
+fn root(role: MachineRole) -> String {
+    format!("{role:?}").repeat(64)
+}
+
+fn credential(name: &str, role: MachineRole) -> String {
+    Subject::named(name).credential(&root(role))
 }
 
 /// A config that only this role has.
@@ -136,19 +161,27 @@ fn fetch(directory: &Path) -> Outcome {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_a_machine_with_the_roles_token_and_the_clusters_ca_gets_its_config() {
+async fn only_a_machine_with_its_own_credential_and_the_clusters_ca_gets_its_config() {
     let lab = lab().await;
-    let Outcome::Config(config) = lab.boot("master", Some("master-token"), &lab.ca).await else {
+    let (master, worker) = (credential("m0", MachineRole::Master), credential("w0", MachineRole::Worker));
+    let Outcome::Config(config) = lab.boot("master", Some(&master), &lab.ca).await else {
         panic!("a master does not boot");
     };
     assert!(config.contains("data:,master"), "{config}");
-    assert!(matches!(lab.boot("worker", Some("worker-token"), &lab.ca).await, Outcome::Config(_)));
+    let again = lab.boot("master", Some(&master), &lab.ca).await;
+    assert!(matches!(again, Outcome::Config(_)), "a machine whose reply was lost boots again");
+    assert!(matches!(lab.boot("worker", Some(&worker), &lab.ca).await, Outcome::Config(_)));
 
-    assert_eq!(lab.boot("master", None, &lab.ca).await, Outcome::Nothing, "without a token");
-    assert_eq!(lab.boot("master", Some("worker-token"), &lab.ca).await, Outcome::Nothing, "as another role");
+    assert_eq!(lab.boot("master", None, &lab.ca).await, Outcome::Nothing, "without a credential");
+    assert_eq!(lab.boot("master", Some(&worker), &lab.ca).await, Outcome::Nothing, "as another role");
     let foreign = authority("cluster-ca").pem;
-    assert_eq!(lab.boot("master", Some("master-token"), &foreign).await, Outcome::Nothing, "with another CA");
-    fs::remove_file(lab.directory.path().join("master.sha256")).unwrap();
-    assert_eq!(lab.boot("master", Some("master-token"), &lab.ca).await, Outcome::Nothing, "after the revocation");
+    assert_eq!(lab.boot("master", Some(&master), &foreign).await, Outcome::Nothing, "with another CA");
+    // As if another machine had come first.
+    let used = lab.directory.path().join("state/redeemed/worker-w1.json");
+    fs::write(used, r#"{"peer":"192.0.2.9","at":"2026-05-05T12:00:00Z"}"#).unwrap();
+    let stolen = credential("w1", MachineRole::Worker);
+    assert_eq!(lab.boot("worker", Some(&stolen), &lab.ca).await, Outcome::Nothing, "after another machine");
+    fs::remove_file(lab.directory.path().join("master.root")).unwrap();
+    assert_eq!(lab.boot("master", Some(&master), &lab.ca).await, Outcome::Nothing, "after the revocation");
     lab.stop.cancel();
 }

@@ -68,6 +68,20 @@ impl FileSet {
         self.0.get(path)
     }
 
+    /// Returns the file that one machine is started with: its own, or else the one that machines of its role have in common.
+    pub fn of_machine(&self, path: &str, machine: &str) -> Option<&File> {
+        self.get(&Self::machine_path(path, machine)).or_else(|| self.get(path))
+    }
+
+    /// Adds the file that one machine is started with instead of the one at `path`.
+    pub fn insert_for_machine(&mut self, path: &str, machine: &str, file: File) {
+        self.insert(Self::machine_path(path, machine), file);
+    }
+
+    fn machine_path(path: &str, machine: &str) -> String {
+        format!("machines/{machine}/{path}")
+    }
+
     /// All files in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &File)> {
         self.0.iter().map(|(path, file)| (path.as_str(), file))

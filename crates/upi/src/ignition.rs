@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use landfall_assets::{NodeFile, served_config, with_files};
+use landfall_assets::{NodeFile, Secrets, served_config, with_files};
 use landfall_config::Role;
 use landfall_platform::{File, FileSet};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::{Error, Inventory, Machine, MachineKind, Made, kit::IGNITION_DIRECTOR
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IgnitionKind {
-    /// A pointer to the config server, with the token of its role.
+    /// A pointer to the config server, with the credential of the machine.
     #[default]
     Pointer,
     /// All of it, so that no config server has to be reached.
@@ -21,7 +21,12 @@ pub enum IgnitionKind {
 }
 
 /// The files, relative to the kit. `configs` are those of the install directory.
-pub(crate) fn files(inventory: &Inventory, made: &Made, configs: &FileSet) -> Result<FileSet, Error> {
+pub(crate) fn files(
+    inventory: &Inventory,
+    made: &Made,
+    configs: &FileSet,
+    secrets: Option<&Secrets>,
+) -> Result<FileSet, Error> {
     let kind = inventory.ignition;
     if inventory.network.is_static && kind == IgnitionKind::Pointer {
         return Err(Error::StaticPointer);
@@ -30,8 +35,11 @@ pub(crate) fn files(inventory: &Inventory, made: &Made, configs: &FileSet) -> Re
     for machine in &inventory.machines {
         let path = source(machine.role, kind);
         let config = configs.get(&path).ok_or_else(|| Error::NoConfig(path.clone()))?;
-        let config = with_files(&path, &config.contents, own_files(inventory, made, machine))
-            .map_err(|source| Error::Ignition { machine: machine.name.clone(), source })?;
+        let failed = |source| Error::Ignition { machine: machine.name.clone(), source };
+        let mut config = with_files(&path, &config.contents, own_files(inventory, made, machine)).map_err(failed)?;
+        if let (Some(secrets), Some(role)) = (secrets, pool_role(machine.role)) {
+            config = secrets.with_credential(role, &machine.name, None, &path, &config).map_err(failed)?;
+        }
         files.insert(format!("{IGNITION_DIRECTORY}/{}.ign", machine.name), File::private(config));
     }
     Ok(files)
@@ -43,10 +51,15 @@ fn source(role: MachineKind, kind: IgnitionKind) -> String {
         IgnitionKind::Pointer => format!("{}.ign", role.name()),
         IgnitionKind::Full => served_config(role),
     };
+    pool_role(role).map_or_else(|| "bootstrap.ign".to_owned(), of_pool)
+}
+
+/// Returns the role under which a machine joins; none for the bootstrap machine.
+fn pool_role(role: MachineKind) -> Option<Role> {
     match role {
-        MachineKind::Bootstrap => "bootstrap.ign".to_owned(),
-        MachineKind::Master => of_pool(Role::Master),
-        MachineKind::Worker => of_pool(Role::Worker),
+        MachineKind::Bootstrap => None,
+        MachineKind::Master => Some(Role::Master),
+        MachineKind::Worker => Some(Role::Worker),
     }
 }
 

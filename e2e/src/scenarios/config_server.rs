@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use futures::future::join_all;
+use hmac::{Hmac, Mac as _};
 use serde_json::Value;
+use sha2::Sha256;
 
 use crate::cluster::{Cluster, config_server};
 use crate::waiting::until;
@@ -15,21 +17,25 @@ const CROWD: usize = 1000;
 /// What a machine joins with.
 const KUBEADM: &str = "/etc/landfall/kubeadm.yaml";
 
-/// The pointer config of a role: what a machine is given to ask with.
+/// What a machine is given to ask with.
 struct Pointer {
     authority: String,
     token: String,
 }
 
 impl Pointer {
-    fn read(cluster: &Cluster<'_>, role: &str) -> anyhow::Result<Self> {
+    /// That of a machine, or of one that would be made from an object with this uid.
+    fn read(cluster: &Cluster<'_>, role: &str, subject: &str) -> anyhow::Result<Self> {
         let path = cluster.file(&format!("{role}.ign"));
         let config: Value = serde_json::from_slice(&std::fs::read(&path)?)?;
-        let source = &config["ignition"]["config"]["merge"][0];
-        let token = source["httpHeaders"][0]["value"].as_str().context("the pointer config has no token")?;
+        ensure!(!config.to_string().contains("Authorization"), "what all machines have in common opens something");
         let authority = config["ignition"]["security"]["tls"]["certificateAuthorities"][0]["source"].as_str();
         let authority = inline(authority.context("the pointer config pins no authority")?)?;
-        Ok(Self { authority, token: token.to_owned() })
+        let tokens: Value = serde_json::from_slice(&std::fs::read(cluster.file(".landfall/secrets/tokens.json"))?)?;
+        let root = tokens["machine"][role].as_str().context("the role has no root")?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(root.as_bytes())?;
+        mac.update(subject.as_bytes());
+        Ok(Self { authority, token: format!("Bearer {subject}.{:x}", mac.finalize().into_bytes()) })
     }
 
     /// What a machine with this pointer gets.
@@ -39,6 +45,41 @@ impl Pointer {
         let answer = config_server(&self.authority)?.send("GET", &format!("/config/{role}"), &headers, "").await?;
         ensure!(answer.status == 200, "a {role} got {}", answer.status);
         Ok(serde_json::from_slice(&answer.body)?)
+    }
+}
+
+/// A worker of which there is nothing but its object: the machine controller is not running, so it makes no machine from it.
+struct Newcomer<'a> {
+    cluster: &'a Cluster<'a>,
+    pointer: Pointer,
+}
+
+const NEWCOMER: &str = "newcomer";
+const SYSTEM: &str = "--namespace=landfall-system";
+const CONTROLLER: &str = "deployment/landfall-machine-controller";
+
+impl<'a> Newcomer<'a> {
+    async fn announce(cluster: &'a Cluster<'a>) -> anyhow::Result<Self> {
+        cluster.kubectl(&["scale", SYSTEM, CONTROLLER, "--replicas=0"]).await?;
+        let gone =
+            ["wait", SYSTEM, "--for=delete", "pod", "--selector=app=landfall-machine-controller", "--timeout=60s"];
+        cluster.kubectl(&gone).await?;
+        let machine = serde_json::json!({
+            "apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine",
+            "metadata": { "name": NEWCOMER, "namespace": "landfall-system",
+                "labels": { "machine.openshift.io/cluster-api-machine-role": "worker" } },
+            "spec": { "providerSpec": { "value": { "kind": "OvirtMachineProviderSpec" } } },
+        });
+        cluster.apply(&machine.to_string()).await?;
+        let get = ["get", SYSTEM, "machines.machine.openshift.io", NEWCOMER, "--output=jsonpath={.metadata.uid}"];
+        let uid = cluster.kubectl(&get).await?;
+        let pointer = Pointer::read(cluster, "worker", &format!("{NEWCOMER}/{}", uid.trim()))?;
+        Ok(Self { cluster, pointer })
+    }
+
+    async fn forget(self) -> anyhow::Result<()> {
+        self.cluster.kubectl(&["delete", SYSTEM, "machines.machine.openshift.io", NEWCOMER]).await?;
+        self.cluster.kubectl(&["scale", SYSTEM, CONTROLLER, "--replicas=2"]).await.map(drop)
     }
 }
 
@@ -72,7 +113,8 @@ fn join_token(config: &Value) -> anyhow::Result<String> {
 /// What is served follows the cluster: a token that was revoked is replaced by one that is valid, and an administrator's own
 /// config is served in the place of the installer's.
 pub(crate) async fn current(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let worker = Pointer::read(cluster, "worker")?;
+    let newcomer = Newcomer::announce(cluster).await?;
+    let worker = &newcomer.pointer;
     let before = worker.fetch("worker").await?;
     let type_of_tokens = "--field-selector=type=bootstrap.kubernetes.io/token";
     cluster.kubectl(&["delete", "secrets", "--namespace=kube-system", type_of_tokens]).await?;
@@ -107,25 +149,34 @@ pub(crate) async fn current(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         Ok(())
     })
     .await?;
+    newcomer.forget().await?;
     Ok(format!(
         "token {old} was deleted, {new} was handed out {replaced:.1} s later; a config of the user's own was served"
     ))
 }
 
-/// Machines without the right token get nothing; those with it get their config. The token of masters opens nothing while none is
-/// awaited.
+/// Machines without a credential of their own get nothing, nor do machines that run; one that is awaited gets its config.
 pub(crate) async fn refusals(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let (worker, master) = (Pointer::read(cluster, "worker")?, Pointer::read(cluster, "master")?);
+    let newcomer = Newcomer::announce(cluster).await?;
+    let worker = &newcomer.pointer;
+    let nodes = cluster.ready_nodes().await?;
+    let node =
+        |role: &str| nodes.iter().find(|name| name.contains(role)).with_context(|| format!("no {role} is ready"));
+    let master = Pointer::read(cluster, "master", node("-master-")?)?;
+    let running = Pointer::read(cluster, "worker", node("-worker-")?)?;
+    let unknown = Pointer::read(cluster, "worker", "unknown")?;
     let client = config_server(&worker.authority)?;
     let accept = ("accept", "application/vnd.coreos.ignition+json;version=3.3.0, */*;q=0.1");
     let good = client.send("GET", "/config/worker", &[accept, ("authorization", &worker.token)], "").await?;
     ensure!(good.status == 200 && serde_json::from_slice::<Value>(&good.body).is_ok(), "a worker got {}", good.status);
 
     let wrong = "Bearer 0000000000000000000000000000000000000000000000000000000000000000";
-    let trials: [(&str, &str, Option<&str>); 5] = [
+    let trials: [(&str, &str, Option<&str>); 7] = [
         ("without a token", "worker", None),
         ("with a wrong token", "worker", Some(wrong)),
         ("a worker asking for a master's config", "master", Some(&worker.token)),
+        ("a worker that runs", "worker", Some(&running.token)),
+        ("a worker without an object", "worker", Some(&unknown.token)),
         ("a master while none is awaited", "master", Some(&master.token)),
         ("a master asking for a worker's config", "worker", Some(&master.token)),
     ];
@@ -144,12 +195,14 @@ pub(crate) async fn refusals(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     let answer = other.send("GET", "/config/worker", &[accept, ("authorization", &worker.token)], "").await;
     ensure!(answer.is_err(), "a machine that pins another authority was served");
     refused.push("another authority: no connection".to_owned());
+    newcomer.forget().await?;
     Ok(refused.join("; "))
 }
 
-/// A thousand machines fetch their config at once.
+/// A thousand fetches of a config at once.
 pub(crate) async fn crowd(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let worker = Pointer::read(cluster, "worker")?;
+    let newcomer = Newcomer::announce(cluster).await?;
+    let worker = &newcomer.pointer;
     let client = config_server(&worker.authority)?.within(Duration::from_mins(1));
     let headers = [("accept", "application/vnd.coreos.ignition+json;version=3.3.0"), ("authorization", &worker.token)];
     let began = Instant::now();
@@ -162,5 +215,6 @@ pub(crate) async fn crowd(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         sizes.push(answer.body.len());
     }
     ensure!(sizes.iter().all(|size| *size == sizes[0]), "configs of different sizes");
+    newcomer.forget().await?;
     Ok(format!("{CROWD} fetches of {} bytes in {:.1} s, none refused", sizes[0], took.as_secs_f64()))
 }

@@ -7,9 +7,7 @@ use data_url::DataUrl;
 use flate2::{Compression, write::GzEncoder};
 use ignition_config::{
     Config,
-    v3_3::{
-        self, Dropin, File, HttpHeadersItem, IgnitionConfig, Passwd, Resource, Security, Storage, Systemd, Unit, User,
-    },
+    v3_3::{self, Dropin, File, IgnitionConfig, Passwd, Resource, Security, Storage, Systemd, Unit, User},
 };
 use serde_json::Value;
 
@@ -37,9 +35,8 @@ impl Document {
     }
 
     /// Has the machine fetch another config and merge it with this one.
-    pub(super) fn merge(&mut self, url: &str, (header, value): (&str, String)) {
-        let header = HttpHeadersItem { value: Some(value), ..HttpHeadersItem::new(header.to_owned()) };
-        let source = Resource { source: Some(url.to_owned()), http_headers: Some(vec![header]), ..Resource::default() };
+    pub(super) fn merge(&mut self, url: &str) {
+        let source = Resource { source: Some(url.to_owned()), ..Resource::default() };
         let config = self.0.ignition.config.get_or_insert_with(IgnitionConfig::default);
         config.merge.get_or_insert_default().push(source);
     }

@@ -8,15 +8,12 @@ use crate::{
     node::{NodeConfig, NodeFile, config_url},
 };
 
-/// The header that carries the machine token. Ignition sends it with the request for the merged config only.
-pub(crate) const TOKEN_HEADER: &str = "Authorization";
-
-/// The pointer config of a role, which the platform hands to its machines: one source to merge, the CA that must have signed its server, and the token.
+/// Returns the pointer config of a role: one source to merge, and the CA that must have signed its server. It opens nothing until a machine's own
+/// credential is added to it ([`Secrets::with_credential`]).
 pub fn pointer_config(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> Result<Vec<u8>, Error> {
     let mut document = Document::default();
     document.reach_outside(cluster);
-    document
-        .merge(&config_url(cluster, role), (TOKEN_HEADER, format!("Bearer {}", secrets.machine_token(role).expose())));
+    document.merge(&config_url(cluster, role));
     document.trust(secrets.cluster_ca().certificate());
     document.to_json(&format!("{}.ign", role.name()))
 }

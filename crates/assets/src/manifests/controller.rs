@@ -1,5 +1,6 @@
 //! The controller that keeps machines as the objects say, and what it may do.
 
+use landfall_config::Platform;
 use landfall_machine_api::{CONTROLLER as NAME, permissions};
 use serde_json::{Value, json};
 
@@ -91,6 +92,14 @@ fn arguments(cluster: &Cluster<'_>, duties: Duties) -> Vec<String> {
     let mut arguments = vec![format!("--infra-id={}", cluster.infra_id), format!("--listen=127.0.0.1:{PORT}")];
     let addresses = cluster.config.api_vips().iter().chain(cluster.config.ingress_vips());
     arguments.extend(addresses.map(|address| format!("--virtual-address={address}")));
+    let networking = &cluster.config.networking;
+    if matches!(cluster.config.platform, Platform::Ovirt(_) | Platform::Powervm(_)) {
+        // Guests report their addresses there.
+        let machines = networking.machine_network.iter().map(|network| network.cidr);
+        arguments.extend(machines.map(|network| format!("--machine-network={network}")));
+    }
+    let taken = networking.cluster_network.iter().map(|network| network.cidr).chain(networking.service_network.clone());
+    arguments.extend(taken.map(|network| format!("--taken-network={network}")));
     if duties == Duties::MachinesOnly {
         arguments.push("--only-machines".to_owned());
     }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::{NodeFile, paths};
 use crate::{Cluster, Secrets};
 
-/// Where a machine's config came from, and with what it is asked for: what its pointer config says, which is gone after the first boot.
+/// Where a machine's config came from: what its pointer config says, which is gone after the first boot.
 ///
-/// Only workers have it. They may boot for longer than their join token lives, and the config server hands out a new one; masters are
-/// handed authorities, which their token must not open from a machine that is up.
+/// Only workers have it, with their credential in a file of its own. They may boot for longer than their join token lives, and the config server
+/// hands out a new one; masters are handed authorities, which nothing on a machine that is up must open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigSource {
@@ -17,20 +17,14 @@ pub struct ConfigSource {
     pub url: String,
     /// The authority that must have signed the server's certificate.
     pub authority: String,
-    /// The machine token of the role.
-    pub token: String,
 }
 
 impl ConfigSource {
-    /// Returns the file for machines of a role, private like all that opens something.
+    /// Returns the file for machines of a role.
     pub(super) fn file(cluster: &Cluster<'_>, secrets: &Secrets, role: Role) -> NodeFile {
-        let source = Self {
-            url: config_url(cluster, role),
-            authority: secrets.cluster_ca().certificate().to_owned(),
-            token: secrets.machine_token(role).expose().to_owned(),
-        };
+        let source = Self { url: config_url(cluster, role), authority: secrets.cluster_ca().certificate().to_owned() };
         let text = serde_json::to_string_pretty(&source).expect("texts can be written as JSON");
-        NodeFile::private(paths::CONFIG_SOURCE, text + "\n")
+        NodeFile::public(paths::CONFIG_SOURCE, text + "\n")
     }
 }
 

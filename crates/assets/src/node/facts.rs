@@ -142,9 +142,9 @@ pub struct ServedRole {
     pub role: MachineRole,
     /// File with its Ignition config.
     pub config: String,
-    /// File with the SHA-256 of the role's token in hexadecimal. Without the file nobody is served: removing it revokes the
-    /// token.
-    pub token_digest: String,
+    /// File with what the credentials of the role's machines are made from. Without the file no machine is served: removing it revokes all of
+    /// them.
+    pub root: String,
 }
 
 /// What a machine serves to others whose firmware boots from the network.
@@ -227,7 +227,7 @@ impl ConfigServerFacts {
                 .map(|&role| ServedRole {
                     role: role.into(),
                     config: format!("{}/{}.ign", paths::CONFIG_SERVER, role.name()),
-                    token_digest: format!("{}/{}.token.sha256", paths::CONFIG_SERVER, role.name()),
+                    root: format!("{}/{}.root", paths::CONFIG_SERVER, role.name()),
                 })
                 .collect(),
         })

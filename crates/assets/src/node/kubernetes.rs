@@ -2,13 +2,12 @@
 
 use landfall_config::{NetworkType, Role};
 use landfall_platform::FileSet;
-use sha2::{Digest, Sha256};
 
 use super::{
     ConfigSource, NodeConfig, NodeFile, agent, artifacts, containerd, paths, proxy, served_roles, system, trust, units,
 };
 use crate::{
-    Certificates, Cluster, Error, MachineRole, Secrets, hex, kubeadm,
+    Certificates, Cluster, Error, MachineRole, Secrets, kubeadm,
     manifests::is_manifest,
     onprem::{onprem_files, onprem_units},
     pki::Authority,
@@ -99,9 +98,8 @@ impl KubernetesMachines<'_> {
         ];
         for (role, config) in served.iter().filter(|(role, _)| roles.contains(role)) {
             files.push(NodeFile::private(path(&format!("{}.ign", role.name())), config.as_slice()));
-            // Only the digest: who reads it cannot pose as a machine.
-            let digest = hex::encode(&Sha256::digest(self.secrets.machine_token(*role).expose()));
-            files.push(NodeFile::private(path(&format!("{}.token.sha256", role.name())), digest + "\n"));
+            let root = format!("{}\n", self.secrets.machine_root(*role).expose());
+            files.push(NodeFile::private(path(&format!("{}.root", role.name())), root));
         }
         let unit = agent::agent_unit(self.cluster, "config-server", "Ignition configs for machines that boot");
         NodeConfig { files, units: vec![unit] }

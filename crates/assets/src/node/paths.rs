@@ -23,6 +23,8 @@ pub const KUBERNETES_PKI: &str = "/etc/kubernetes/pki";
 pub const KUBELET_ENVIRONMENT: &str = "/var/lib/landfall/kubelet.env";
 /// Where a worker's config came from, so that it can be fetched again until the machine has joined.
 pub const CONFIG_SOURCE: &str = "/etc/landfall/config-source.json";
+/// With what a worker asks for it again. It comes with the machine's user data.
+pub const CREDENTIAL: &str = landfall_machine_api::CREDENTIAL_FILE;
 /// Left by `landfall-node join` before kubeadm starts: what is on the disk from then on may be a member of etcd.
 pub const JOIN_BEGUN: &str = "/var/lib/landfall/join.begun";
 /// Left by `landfall-node join` when the machine has joined, so that a reboot does not begin again.

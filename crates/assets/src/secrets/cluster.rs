@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use landfall_config::Role;
+use landfall_machine_api::{Subject, with_credential};
 use rand::Rng;
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -104,9 +106,31 @@ impl Secrets {
         self.tokens.cluster_id
     }
 
-    /// What a machine of a role shows the config server.
-    pub fn machine_token(&self, role: Role) -> &Token {
+    /// What the credentials of a role's machines are made from. It is in no machine's user data.
+    pub fn machine_root(&self, role: Role) -> &Token {
         self.tokens.machine.get(role)
+    }
+
+    /// Returns what the installer shows the config server of the bootstrap machine.
+    pub fn installer_credential(&self) -> SecretString {
+        Subject::Installer.credential(self.machine_root(Role::Worker).expose()).into()
+    }
+
+    /// Returns the config that one machine is started with, made from the config at `path` that all machines of its role have in common. `run` is when
+    /// the run of the installer began that makes the machine; none if a user makes it.
+    pub fn with_credential(
+        &self,
+        role: Role,
+        machine: &str,
+        run: Option<Timestamp>,
+        path: &str,
+        config: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let began = run.map(|run| u64::try_from(run.as_second()).unwrap_or_default());
+        let subject = began.map_or_else(|| Subject::named(machine), |began| Subject::of_run(machine, began));
+        let credential = subject.credential(self.machine_root(role).expose());
+        with_credential(config, role.name(), &credential)
+            .map_err(|source| Error::ReadIgnition { name: path.to_owned(), source: source.into() })
     }
 
     /// The kubeadm token with which a machine of a role joins.

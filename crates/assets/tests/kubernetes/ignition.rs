@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use jiff::Timestamp;
 use landfall_assets::{Cluster, pointer_config, with_hostname};
 use landfall_config::{Architecture, LoadBalancer, Role};
 use landfall_platform::{File, FileSet, Mode};
@@ -68,17 +69,36 @@ fn pointers_name_the_address_if_landfall_holds_it_and_the_name_otherwise() {
 }
 
 #[test]
-fn each_role_has_a_token_of_its_own() {
+fn each_machine_has_a_credential_of_its_own_and_none_has_a_root() {
     let rendered = Rendered::new(example());
-    for (role, other) in [(Role::Master, Role::Worker), (Role::Worker, Role::Master)] {
-        let pointer = rendered.text(&format!("{}.ign", role.name()));
-        assert!(pointer.contains(rendered.secrets.machine_token(role).expose()));
-        assert!(!pointer.contains(rendered.secrets.machine_token(other).expose()));
+    let secrets = &rendered.secrets;
+    for role in [Role::Master, Role::Worker] {
+        let path = format!("{}.ign", role.name());
+        let pointer = rendered.text(&path);
+        assert!(!pointer.contains("Authorization"), "what all machines have in common opens nothing: {pointer}");
+        let of = |name: &str| secrets.with_credential(role, name, None, &path, pointer.as_bytes()).unwrap();
+        let (own, other) = (of("demo-x7k2p-0"), of("demo-x7k2p-1"));
+        assert_eq!(own, of("demo-x7k2p-0"), "a kit that is made again has the same");
+        assert_ne!(own, other);
+        validate(&path, &own);
+        let text = String::from_utf8(own).unwrap();
+        assert!(text.contains("Bearer demo-x7k2p-0."));
+        let again = secrets.with_credential(role, "demo-x7k2p-0", Some(Timestamp::UNIX_EPOCH), &path, text.as_bytes());
+        let again = String::from_utf8(again.unwrap()).unwrap();
+        assert!(again.contains("Bearer demo-x7k2p-0~0.") && !again.contains("Bearer demo-x7k2p-0."));
+        for root in [Role::Master, Role::Worker].map(|role| secrets.machine_root(role).expose()) {
+            assert!(!text.contains(root));
+        }
+        // Only workers ask for newer join material, which is what they need it for once they run.
+        assert_eq!(View::new(&text).has("/etc/landfall/credential"), role == Role::Worker);
     }
+    let error = secrets.with_credential(Role::Worker, "w0", None, "worker.ign", b"{").unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the Ignition config 'worker.ign'");
     // A worker's config must not help it to become a master, or to serve one.
     let worker = View::new(&rendered.text("config-server/worker.ign")).unblinded();
     for secret in [
-        rendered.secrets.machine_token(Role::Master).expose(),
+        rendered.secrets.machine_root(Role::Master).expose(),
+        rendered.secrets.machine_root(Role::Worker).expose(),
         rendered.secrets.bootstrap_token(Role::Master).expose(),
         rendered.secrets.certificate_key().expose(),
         "PRIVATE KEY",

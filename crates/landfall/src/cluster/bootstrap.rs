@@ -1,12 +1,12 @@
 //! How far the bootstrap machine is, asked from outside.
 
-use landfall_assets::{Cluster, Secrets};
+use landfall_assets::Cluster;
 use landfall_cluster::{Bootstrap, ConfigServer};
-use landfall_config::Role;
+use landfall_platform::FileSet;
 use landfall_workdir::WorkDir;
 
 use super::api;
-use crate::stages::{SECRETS, Source};
+use crate::stages::{Source, secrets};
 
 /// What the bootstrap machine says of itself, or the reason why it cannot be asked. Its config server answers from the first
 /// minute on; the cluster's API, which knows it too, is asked where there is none.
@@ -30,13 +30,8 @@ pub(crate) async fn bootstrap_progress(dir: &WorkDir) -> anyhow::Result<Option<B
 /// The config server, if Landfall made the secrets to reach it with.
 fn config_server(dir: &WorkDir, source: &Source) -> anyhow::Result<Option<ConfigServer>> {
     let Some(identity) = dir.identity()? else { return Ok(None) };
-    let files = dir.read_directory(SECRETS)?;
-    if files.is_empty() {
-        return Ok(None);
-    }
-    let secrets = Secrets::from_files(&files)?;
+    let Some(secrets) = secrets(dir, &FileSet::default())? else { return Ok(None) };
     let cluster = Cluster { config: &source.config, infra_id: &identity.infra_id };
-    let token = secrets.machine_token(Role::Worker).expose().to_owned().into();
     let authority = secrets.cluster_ca().certificate();
-    Ok(Some(ConfigServer::new(&cluster.config_server_endpoint(), authority, token)?))
+    Ok(Some(ConfigServer::new(&cluster.config_server_endpoint(), authority, secrets.installer_credential())?))
 }

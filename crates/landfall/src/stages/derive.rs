@@ -14,7 +14,7 @@ use super::{
     frozen,
     generation::{Generation, retire},
     kit::KitSource,
-    kubernetes::Kubernetes,
+    kubernetes::{Kubernetes, secrets},
     openshift::{MANIFESTS_STATE, Openshift, Program},
 };
 use crate::{context::Context, error::Error, interrupt::Interrupt, printer::Printer};
@@ -89,7 +89,8 @@ pub(crate) fn derive(
     if let (Target::Kit, Some(identity)) = (request.target, &identity) {
         let cluster = Cluster { config: &source.config, infra_id: &identity.infra_id };
         let kit = KitSource::read(dir, &cluster)?;
-        plans.push(kit.plan(&desk, &cluster, source.inputs(), &plans[1].effective())?);
+        let secrets = secrets(dir, &files)?;
+        plans.push(kit.plan(&desk, &cluster, source.inputs(), &plans[1].effective(), secrets.as_ref())?);
         inventory = kit.new;
     }
     check_names(choices, &plans)?;

@@ -1,6 +1,6 @@
 //! The kit for users with infrastructure of their own: a stage after the Ignition configs.
 
-use landfall_assets::Cluster;
+use landfall_assets::{Cluster, Secrets};
 use landfall_platform::{File, FileSet};
 use landfall_upi::{INVENTORY, Inventory, MACHINES, Made};
 use landfall_workdir::{Digest, Inputs, Plan, Rendering, WorkDir};
@@ -38,8 +38,9 @@ impl KitSource {
         cluster: &Cluster<'_>,
         inputs: Inputs,
         configs: &FileSet,
+        secrets: Option<&Secrets>,
     ) -> anyhow::Result<Plan> {
-        let files = landfall_upi::kit(cluster, &self.inventory, &self.made, configs)?;
+        let files = landfall_upi::kit(cluster, &self.inventory, &self.made, configs, secrets)?;
         let inputs = inputs
             .with(INVENTORY, Digest::of(serde_json::to_vec(&self.inventory)?))
             .with(MACHINES, Digest::of(serde_json::to_vec(&self.made)?));

@@ -6,7 +6,7 @@ use landfall_assets::{
 };
 use landfall_config::{InstallConfig, Role};
 use landfall_platform::{File, FileSet, InfraId};
-use landfall_workdir::{Identity, Inputs, Plan, Rendering};
+use landfall_workdir::{Identity, Inputs, Plan, Rendering, WorkDir};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha20Rng;
 
@@ -18,6 +18,13 @@ use super::{
 
 /// Where the secrets are kept.
 pub(crate) const SECRETS: &str = ".landfall/secrets";
+
+/// Returns the secrets of a cluster, if Landfall made them: those in `files`, which are about to be written, or else those on disk.
+pub(crate) fn secrets(dir: &WorkDir, files: &FileSet) -> anyhow::Result<Option<Secrets>> {
+    let new = files.below(SECRETS).next().is_some();
+    let files = if new { files.clone() } else { dir.read_directory(SECRETS)? };
+    if files.is_empty() { Ok(None) } else { Ok(Some(Secrets::from_files(&files)?)) }
+}
 
 /// Renders a cluster of distribution `kubernetes`.
 pub(super) struct Kubernetes<'a> {

@@ -18,7 +18,7 @@ pub(crate) use derive::{Derived, Request, derive};
 pub(crate) use frozen::freeze;
 pub(crate) use generation::has_begun;
 pub(crate) use kit::KitSource;
-pub(crate) use kubernetes::SECRETS;
+pub(crate) use kubernetes::secrets;
 pub(crate) use source::Source;
 pub(crate) use standing::standings;
 

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use jiff::Timestamp;
-use landfall_machine_api::{KubeletRequest, Phase, Wish};
+use landfall_machine_api::{KubeletRequest, Networks, Phase, Wish};
 
 use crate::Machine;
 
@@ -21,6 +21,10 @@ pub(super) struct Surroundings<'a> {
     pub(super) join_window: Duration,
     /// When the request was sent.
     pub(super) sent: Timestamp,
+    /// Address ranges of the cluster.
+    pub(super) networks: &'a Networks,
+    /// Another machine or node that has an address of the request, by its name.
+    pub(super) rival: Option<String>,
 }
 
 /// Why a request is not approved; none if it is.
@@ -32,9 +36,13 @@ pub(super) fn refusal(request: &KubeletRequest, surroundings: &Surroundings<'_>)
     }
     match &request.wish {
         Wish::Renewal => None,
-        Wish::Serving { .. } => {
+        Wish::Serving { addresses: asked, .. } => {
             let own: Vec<IpAddr> = addresses(machine).collect();
-            request.wish.foreign(name, &own).map(|foreign| format!("{foreign} of machine {name}"))
+            let foreign = request.wish.foreign(name, &own).map(|foreign| format!("{foreign} of machine {name}"));
+            // What a guest reports need not be so.
+            let impossible = || asked.iter().find_map(|address| surroundings.networks.refusal(*address));
+            let claimed = || surroundings.rival.as_ref().map(|rival| format!("{rival} has an address of {name} too"));
+            foreign.or_else(impossible).or_else(claimed)
         }
         Wish::First => first_refusal(machine, surroundings),
     }
@@ -59,7 +67,7 @@ fn first_refusal(machine: &Machine, surroundings: &Surroundings<'_>) -> Option<S
     }
 }
 
-fn addresses(machine: &Machine) -> impl Iterator<Item = IpAddr> + '_ {
+pub(super) fn addresses(machine: &Machine) -> impl Iterator<Item = IpAddr> + '_ {
     let all = machine.status.iter().flat_map(|status| &status.addresses);
     all.filter(|address| address.kind.ends_with("IP")).filter_map(|address| address.address.parse().ok())
 }
@@ -89,6 +97,7 @@ mod tests {
     }
 
     fn judged(wish: Wish, machine: Option<&Machine>, change: impl FnOnce(&mut Surroundings<'_>)) -> String {
+        let networks = Networks { taken: vec!["10.128.0.0/14".parse().unwrap()], ..Networks::default() };
         let mut surroundings = Surroundings {
             machine,
             node_exists: false,
@@ -96,6 +105,8 @@ mod tests {
             superseded: false,
             join_window: Duration::from_hours(2),
             sent: at(1060),
+            networks: &networks,
+            rival: None,
         };
         change(&mut surroundings);
         refusal(&KubeletRequest { node: "m".to_owned(), wish }, &surroundings).unwrap_or_default()
@@ -140,5 +151,12 @@ mod tests {
         assert_eq!(judged(serving("192.0.2.9"), Some(&machine()), |_| ()), "");
         let refused = judged(serving("192.0.2.5"), Some(&machine()), |_| ());
         assert_eq!(refused, "192.0.2.5 is not an address of machine m");
+        let mut liar = machine();
+        let claim = Address { kind: "InternalIP".to_owned(), address: "10.128.0.10".to_owned() };
+        liar.status.as_mut().unwrap().addresses.push(claim);
+        let refused = judged(serving("10.128.0.10"), Some(&liar), |_| ());
+        assert_eq!(refused, "10.128.0.10 is in a network of pods or services");
+        let refused = judged(serving("192.0.2.9"), Some(&machine()), |known| known.rival = Some("n".to_owned()));
+        assert_eq!(refused, "n has an address of m too");
     }
 }

@@ -10,8 +10,8 @@ use kube::{
 };
 use landfall_machine_api::{CertificateRequest, KubeletRequest, Wish, requested_node};
 
-use super::judge::{Surroundings, refusal};
-use crate::{Error, error::status_code, events::Level, world::World};
+use super::judge::{Surroundings, addresses, refusal};
+use crate::{Error, error::status_code, events::Level, nodes, world::World};
 
 /// A machine whose instance has just come up may ask before its object says so.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
@@ -101,6 +101,8 @@ async fn judge(
         superseded: false,
         join_window: world.options.pace.join_window,
         sent,
+        networks: &world.options.networks,
+        rival: rival(world, asked),
     };
     if let (Wish::First, Some(machine)) = (&asked.wish, &machine) {
         let all = requests.list(&ListParams::default()).await.map_err(Error::api("listing certificate requests"))?;
@@ -119,6 +121,21 @@ async fn judge(
         }
     }
     Ok(refusal(asked, &surroundings))
+}
+
+/// Returns the name of another machine or node that has an address of a request.
+fn rival(world: &World, asked: &KubeletRequest) -> Option<String> {
+    let claimed = asked.wish.addresses();
+    let machines = world
+        .machines
+        .filter(|machine| machine.name() != asked.node && addresses(machine).any(|address| claimed.contains(&address)));
+    let nodes = world.nodes.cache.filter(|node| {
+        let listed = node.status.iter().flat_map(|status| status.addresses.iter().flatten());
+        let mut parsed = listed.filter_map(|listed| listed.address.parse().ok());
+        nodes::name(node) != asked.node && parsed.any(|address| claimed.contains(&address))
+    });
+    let machine = machines.first().map(|machine| machine.name().to_owned());
+    machine.or_else(|| nodes.first().map(|node| nodes::name(node).to_owned()))
 }
 
 fn is_approved(request: &CertificateSigningRequest) -> bool {

@@ -251,7 +251,7 @@ impl Look {
                 return self.observe(&seen, Some(failure)).await;
             }
         };
-        let user_data = match self.world.platforms.user_data(&shared).await {
+        let user_data = match self.world.platforms.user_data(&shared, &self.machine).await {
             Ok(user_data) => user_data,
             Err(error) => {
                 self.say(Level::Warning, "UserDataMissing", &error_chain(&error)).await;
@@ -531,7 +531,7 @@ impl Look {
             standing: &seen.standing,
             failure,
             refusal: self.world.refusals.of_creation(self.machine.name(), self.machine.uid()),
-            virtual_addresses: &self.world.options.virtual_addresses,
+            virtual_addresses: &self.world.options.networks.virtual_addresses,
             now: now(),
         })
     }

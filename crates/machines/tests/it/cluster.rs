@@ -19,11 +19,11 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
-use landfall_machine_api::{Kind, definition, provider};
+use landfall_machine_api::{Kind, Networks, definition, provider};
 use landfall_machines::{
     Access, Controllers, Error, LeaseOptions, Machine, MachineHealthCheck, MachineSet, Metrics, Options, Pace,
 };
-use landfall_platform::InfraId;
+use landfall_platform::{InfraId, MachineProvider};
 use landfall_testkit::{ControlPlane, patience::Patience};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -177,7 +177,7 @@ impl<W: World> Cluster<W> {
             controllers: Controllers::ALL,
             lease: None,
             listen: None,
-            virtual_addresses: Vec::new(),
+            networks: Networks::default(),
             pace: Pace {
                 sync: Duration::from_millis(200),
                 poll: Duration::from_millis(20),
@@ -199,10 +199,14 @@ impl<W: World> Cluster<W> {
     }
 
     pub(crate) fn run_with(&self, options: Options) -> Running {
+        self.run_on(self.world.provider(), options)
+    }
+
+    /// Starts the controllers with a provider of the world's platform.
+    pub(crate) fn run_on(&self, provider: Arc<dyn MachineProvider>, options: Options) -> Running {
         let (stop, metrics) = (CancellationToken::new(), Metrics::default());
         let client = self.controller_client.clone();
-        let running =
-            landfall_machines::run(client, vec![self.world.provider()], options, metrics.clone(), stop.clone());
+        let running = landfall_machines::run(client, vec![provider], options, metrics.clone(), stop.clone());
         Running { stop, metrics, task: tokio::spawn(running) }
     }
 

@@ -46,7 +46,6 @@ pub async fn keep_withdrawn(access: &Access) {
 
 #[cfg(test)]
 mod tests {
-    use landfall_machine_api::{CONTROLLER, NAMESPACE};
     use serde_json::json;
 
     use super::*;
@@ -71,17 +70,7 @@ mod tests {
         withdraw(&access).await.unwrap();
         let still = access.get("looking", &path(BINDINGS[0])).await.unwrap();
         assert!(still.is_some(), "where nobody knows the machines it stays as kubeadm has it");
-        let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
-        access.apply("making a namespace", &format!("api/v1/namespaces/{NAMESPACE}"), &namespace).await.unwrap();
-        let labels = json!({ "app": CONTROLLER });
-        let controller = json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": CONTROLLER, "namespace": NAMESPACE },
-            "spec": { "selector": { "matchLabels": labels }, "template": {
-                "metadata": { "labels": labels }, "spec": { "containers": [{ "name": "controller", "image": "pause" }] },
-            } },
-        });
-        let deployment = format!("apis/apps/v1/namespaces/{NAMESPACE}/deployments/{CONTROLLER}");
-        access.apply("making the controller", &deployment, &controller).await.unwrap();
+        testing::make_controller(&access).await;
         withdraw(&access).await.unwrap();
         for name in BINDINGS {
             assert!(access.get("looking", &path(name)).await.unwrap().is_none(), "{name}");

@@ -6,7 +6,8 @@ use anyhow::Context as _;
 use landfall_assets::MachineRole;
 use landfall_node::{
     bootstrap::PROGRESS_FILE,
-    config_server::{ConfigServer, Current, DiskFiles, DiskIdentity, serve_with_identity},
+    config_server::{Bootstrapping, ConfigServer, Current, DiskFiles, DiskIdentity, Peers, serve_with_identity},
+    kube::Access,
     machine::Machine,
 };
 
@@ -23,10 +24,14 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let stop = stop::on_signal()?;
     if machine.facts.role == MachineRole::Bootstrap || machine.facts.kubeadm.is_none() {
         // Its configs are as old as the cluster, and there may be no cluster yet.
-        let server = Arc::new(ConfigServer::new(Arc::clone(&files) as _, files));
-        return Ok(serve_with_identity(listener, identity, server, stop).await?);
+        let admission = Arc::new(Bootstrapping::new(Arc::clone(&files), &machine));
+        let server = Arc::new(ConfigServer::new(files, Arc::clone(&admission) as _));
+        return tokio::select! {
+            ended = serve_with_identity(listener, identity, server, stop) => Ok(ended?),
+            () = admission.keep() => Ok(()),
+        };
     }
-    let current = Arc::new(Current::new(Arc::clone(&files)));
+    let current = Arc::new(Current::new(Arc::clone(&files), Access::of(&machine), Peers::of(&machine.facts)));
     let server = Arc::new(ConfigServer::new(Arc::clone(&current) as _, Arc::clone(&current) as _));
     tokio::select! {
         ended = serve_with_identity(listener, identity, server, stop) => Ok(ended?),

@@ -8,25 +8,29 @@
 //! - the join token that is valid for longest, which is made when there is none that lasts,
 //! - the pins of the authorities in the `ConfigMap` `kube-system/kube-root-ca.crt`.
 //!
-//! Masters are served while one is awaited ([`successors`]), and only on fresh word of the cluster: their config has the authorities' keys.
+//! Masters are served while one is awaited ([`successors`]), and only on fresh word of the cluster: their config has the authorities' keys. Which
+//! machine may still use its credential the cluster tells too ([`ClusterUses`]).
 
 use std::{
     collections::HashMap,
+    net::IpAddr,
     path::Path,
     sync::{Arc, RwLock, RwLockReadGuard},
     time::{Duration, Instant},
 };
 
+use async_trait::async_trait;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use jiff::Timestamp;
 use landfall_assets::{MachineRole, node::paths, public_key_pins, with_text_file};
+use landfall_machine_api::Credential;
 use landfall_platform::error_chain;
 use serde_json::Value;
 use tokio::time::sleep;
 
 use super::{
-    Admission, Configs, DiskFiles, Unreadable,
+    Admission, ClusterUses, Configs, DiskFiles, MachineId, Peers, Redemption, Unreadable,
     join_token::JoinToken,
     successors::{self, Successors},
 };
@@ -47,6 +51,7 @@ pub struct Current {
     files: Arc<DiskFiles>,
     rendered: RwLock<HashMap<String, Rendered>>,
     successors: RwLock<Successors>,
+    uses: ClusterUses,
 }
 
 /// A config, and what it was made from.
@@ -62,9 +67,14 @@ struct Source {
 }
 
 impl Current {
-    /// None yet, and to be made from these files.
-    pub fn new(files: Arc<DiskFiles>) -> Self {
-        Self { files, rendered: RwLock::default(), successors: RwLock::default() }
+    /// None yet, and to be made from these files and from what the cluster says.
+    pub fn new(files: Arc<DiskFiles>, access: Access, peers: Peers) -> Self {
+        Self {
+            files,
+            rendered: RwLock::default(),
+            successors: RwLock::default(),
+            uses: ClusterUses::new(access, peers),
+        }
     }
 
     /// Keeps the configs up to date for as long as the future is polled.
@@ -93,6 +103,7 @@ impl Current {
     }
 
     async fn update(&self, machine: &Machine, access: &Access) -> Result<(), Error> {
+        self.uses.refresh().await?;
         let discovery = Discovery { token: token(machine, access).await?, pins: pins(access).await? };
         // A config that cannot be rendered keeps no master from being replaced, and the other way round.
         let rendered = self.update_roles(access, &discovery).await;
@@ -122,7 +133,8 @@ impl Current {
     /// Opens or closes the window in which masters are served. It closes also if the cluster's answer cannot be read, and by itself if there is
     /// none.
     async fn update_successors(&self, access: &Access, discovery: &Discovery, pki: &Path) -> Result<(), Error> {
-        let read = Successors::read(access, discovery, pki).await;
+        let fleet = self.uses.fleet().as_ref().map(|(fleet, _)| fleet.clone()).unwrap_or_default();
+        let read = Successors::read(access, discovery, &fleet, pki).await;
         let mut successors = self.successors.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         match read {
             Ok(read) => *successors = read,
@@ -143,17 +155,18 @@ impl Configs for Current {
     }
 }
 
+#[async_trait]
 impl Admission for Current {
-    fn admits(&self, role: &str, token: &str) -> Result<bool, Unreadable> {
-        Ok((role == successors::ROLE && self.successors().admits(token)) || self.files.admits(role, token)?)
+    fn admits(&self, role: &str, credential: &Credential) -> Result<bool, Unreadable> {
+        Ok((role == successors::ROLE && self.successors().admits(credential)) || self.files.admits(role, credential)?)
     }
 
-    fn admits_any(&self, token: &str) -> Result<bool, Unreadable> {
-        self.files.admits_any(token)
+    async fn redeem(&self, _: &str, machine: MachineId<'_>, peer: IpAddr) -> Result<Redemption, Unreadable> {
+        self.uses.redeem(machine, peer, Timestamp::now()).await
     }
 
     fn knows(&self, role: &str) -> bool {
-        role != successors::ROLE || self.files.roles().any(|known| known == role) || self.successors().tokens.is_some()
+        role != successors::ROLE || self.files.roles().any(|known| known == role) || self.successors().roots.is_some()
     }
 }
 
@@ -216,27 +229,39 @@ mod tests {
     use std::path::PathBuf;
 
     use landfall_assets::node::{ConfigServerFacts, ServedRole};
+    use landfall_machine_api::{Maker, Subject};
     use serde_json::json;
 
     use super::*;
-    use crate::config_server::Tokens;
+    use crate::config_server::Roots;
 
     fn source(base: &Value, token: &str) -> Source {
         let discovery = Discovery { token: token.to_owned(), pins: vec!["sha256:new".to_owned()] };
         Source { base: base.to_string().into(), discovery }
     }
 
+    /// There is no kubeconfig, so nothing can be asked.
+    fn nowhere(directory: &Path) -> Access {
+        let machine = crate::testing::machine("master", "demo-x7k2p-master-0", directory);
+        Access::only(&machine, &directory.join("admin.conf"), false)
+    }
+
+    fn credential() -> Credential {
+        Credential::parse(&Subject::of_object("m3", "u3").credential("root")).unwrap()
+    }
+
     #[test]
-    fn the_masters_token_is_unknown_until_the_cluster_has_it() {
-        let role = |role| ServedRole { role, config: String::new(), token_digest: String::new() };
+    fn the_masters_root_is_unknown_until_the_cluster_has_it() {
+        let role = |role| ServedRole { role, config: String::new(), root: String::new() };
+        let dir = tempfile::tempdir().unwrap();
         let serving = |roles| {
             let facts = ConfigServerFacts { certificate: String::new(), key: String::new(), roles };
-            Current::new(Arc::new(DiskFiles::new(&facts, PathBuf::new())))
+            Current::new(Arc::new(DiskFiles::new(&facts, PathBuf::new())), nowhere(dir.path()), Peers::default())
         };
         let master = serving(vec![role(MachineRole::Worker)]);
         assert!(master.knows("worker") && !master.knows("master"));
-        master.successors.write().unwrap().tokens = Some(Tokens::new([("master", "secret")]));
-        assert!(master.knows("master") && master.admits("master", "secret").unwrap());
+        master.successors.write().unwrap().roots = Some(Roots::new([("master", "root")]));
+        assert!(master.knows("master") && master.admits("master", &credential()).unwrap());
         assert!(serving(vec![role(MachineRole::Master)]).knows("master"));
     }
 
@@ -245,9 +270,10 @@ mod tests {
     async fn the_window_for_masters_closes_when_the_cluster_cannot_be_asked() {
         let dir = tempfile::tempdir().unwrap();
         let facts = ConfigServerFacts { certificate: String::new(), key: String::new(), roles: Vec::new() };
-        let current = Current::new(Arc::new(DiskFiles::new(&facts, PathBuf::new())));
+        let access = nowhere(dir.path());
+        let current = Current::new(Arc::new(DiskFiles::new(&facts, PathBuf::new())), access.clone(), Peers::default());
         let open = |asked| {
-            *current.successors.write().unwrap() = Successors::awaiting("secret", Bytes::from_static(b"keys"), asked);
+            *current.successors.write().unwrap() = Successors::awaiting("root", Bytes::from_static(b"keys"), asked);
         };
         let served = || current.config("master").unwrap();
         let now = Instant::now();
@@ -256,14 +282,17 @@ mod tests {
         // A round that fails before it comes to the masters leaves them to their age.
         open(now.checked_sub(successors::FRESH).unwrap());
         assert_eq!(served(), None);
-        // There is no kubeconfig, so nothing can be asked.
         open(now);
-        let machine = crate::testing::machine("master", "demo-x7k2p-master-0", dir.path());
-        let access = Access::only(&machine, &dir.path().join("admin.conf"), false);
         let discovery = Discovery { token: "new.token".to_owned(), pins: Vec::new() };
         current.update_successors(&access, &discovery, dir.path()).await.unwrap_err();
         assert_eq!(served(), None);
-        assert!(current.admits("master", "secret").unwrap(), "a machine that asks is told to wait, not refused");
+        assert!(current.admits("master", &credential()).unwrap(), "a machine that asks is told to wait, not refused");
+        let machine = MachineId { name: "m3", maker: &Maker::Object("u3".to_owned()) };
+        let redeemed = current.redeem("master", machine, [192, 0, 2, 1].into()).await;
+        assert!(
+            redeemed.is_err(),
+            "while the cluster cannot be asked, no use is granted and none is refused: {redeemed:?}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Configs and tokens as they are in files, read again when the files change.
+//! Configs and roots as they are in files, read again when the files change.
 //!
 //! Whoever changes a file (an administrator, the bootstrap, a newer config) is believed at once and needs to tell nobody:
-//! removing a digest revokes the token of its role, and a config that is not there yet is served when it is.
+//! removing a root revokes the credentials of its role, and a config that is not there yet is served when it is.
 
 use std::{
     collections::HashMap,
@@ -13,8 +13,12 @@ use std::{
 
 use bytes::Bytes;
 use landfall_assets::node::ConfigServerFacts;
+use landfall_machine_api::Credential;
 
-use super::{Admission, Configs, Tokens, Unreadable};
+use super::{Configs, Unreadable};
+
+/// A root has 256 bits in hexadecimal. A file with less was cut off by a crash.
+const SHORTEST_ROOT: usize = 64;
 
 /// The files of a machine's config server.
 pub struct DiskFiles {
@@ -24,17 +28,33 @@ pub struct DiskFiles {
 
 struct RoleFiles {
     config: Cached,
-    digest: PathBuf,
+    root: PathBuf,
 }
 
 impl DiskFiles {
     /// The files that the facts name, and the one with the progress of the bootstrap.
     pub fn new(facts: &ConfigServerFacts, progress: PathBuf) -> Self {
         let files = facts.roles.iter().map(|role| {
-            let files = RoleFiles { config: Cached::new(&role.config), digest: PathBuf::from(&role.token_digest) };
+            let files = RoleFiles { config: Cached::new(&role.config), root: PathBuf::from(&role.root) };
             (role.role.name().to_owned(), files)
         });
         Self { roles: files.collect(), progress }
+    }
+
+    /// Returns true if a credential was made from the root of a role.
+    ///
+    /// The root is 65 bytes in the page cache, so it is read for every request: what is revoked is revoked.
+    /// Only a file that is not there revokes: one that cannot be read says nothing about the credential, and a machine that were refused would
+    /// give up for good.
+    pub fn admits(&self, role: &str, credential: &Credential) -> Result<bool, Unreadable> {
+        let Some(files) = self.roles.get(role) else { return Ok(false) };
+        let Some(text) = read(&files.root)? else { return Ok(false) };
+        let text = String::from_utf8_lossy(&text);
+        let root = text.trim();
+        if root.len() < SHORTEST_ROOT {
+            return Err(Unreadable::new(&files.root, "it is cut short"));
+        }
+        Ok(credential.is_of(root))
     }
 
     /// The roles that are served.
@@ -50,32 +70,6 @@ impl Configs for DiskFiles {
 
     fn progress(&self) -> Result<Option<Bytes>, Unreadable> {
         Ok(read(&self.progress)?.map(Bytes::from))
-    }
-}
-
-impl Admission for DiskFiles {
-    /// The digest is 65 bytes in the page cache, so it is read for every request: what is revoked is revoked.
-    /// Only a file that is not there revokes: one that cannot be read says nothing about the token, and a machine that were refused would
-    /// give up for good.
-    fn admits(&self, role: &str, token: &str) -> Result<bool, Unreadable> {
-        let Some(files) = self.roles.get(role) else { return Ok(false) };
-        let Some(text) = read(&files.digest)? else { return Ok(false) };
-        let text = String::from_utf8_lossy(&text);
-        let tokens =
-            Tokens::from_digests([(role, text.as_ref())]).map_err(|error| Unreadable::new(&files.digest, error))?;
-        Ok(tokens.admit(role, token))
-    }
-
-    fn admits_any(&self, token: &str) -> Result<bool, Unreadable> {
-        let mut unreadable = None;
-        for role in self.roles.keys() {
-            match self.admits(role, token) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {}
-                Err(error) => unreadable = Some(error),
-            }
-        }
-        unreadable.map_or(Ok(false), Err)
     }
 }
 
@@ -126,15 +120,20 @@ impl Cached {
 #[cfg(test)]
 mod tests {
     use landfall_assets::{MachineRole, node::ServedRole};
+    use landfall_machine_api::Subject;
 
     use super::*;
 
-    // printf secret | sha256sum
-    const DIGEST: &str = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b\n";
+    /// 64 digits, as they are made.
+    const ROOT: &str = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b\n";
+
+    fn credential(root: &str) -> Credential {
+        Credential::parse(&Subject::named("w0").credential(root.trim())).unwrap()
+    }
 
     fn files(dir: &Path) -> DiskFiles {
         let path = |name: &str| dir.join(name).display().to_string();
-        let role = ServedRole { role: MachineRole::Worker, config: path("w.ign"), token_digest: path("w.sha256") };
+        let role = ServedRole { role: MachineRole::Worker, config: path("w.ign"), root: path("w.root") };
         let facts = ConfigServerFacts { certificate: path("tls.crt"), key: path("tls.key"), roles: vec![role] };
         DiskFiles::new(&facts, dir.join("progress.json"))
     }
@@ -154,30 +153,32 @@ mod tests {
     }
 
     #[test]
-    fn removing_the_digest_revokes_the_token() {
+    fn removing_the_root_revokes_its_credentials() {
         let dir = tempfile::tempdir().unwrap();
         let files = files(dir.path());
-        let admits = |role: &str, token: &str| files.admits(role, token).unwrap();
-        assert!(!admits("worker", "secret"), "no digest, no token");
-        fs::write(dir.path().join("w.sha256"), DIGEST).unwrap();
-        assert!(admits("worker", "secret") && files.admits_any("secret").unwrap());
-        assert!(!admits("worker", "guess") && !admits("master", "secret") && !files.admits_any("guess").unwrap());
-        fs::remove_file(dir.path().join("w.sha256")).unwrap();
-        assert!(!admits("worker", "secret"));
+        let admits = |role: &str, root: &str| files.admits(role, &credential(root)).unwrap();
+        assert!(!admits("worker", ROOT), "no root, no credential");
+        fs::write(dir.path().join("w.root"), ROOT).unwrap();
+        assert!(admits("worker", ROOT));
+        assert!(!admits("worker", "guess") && !admits("master", ROOT));
+        fs::remove_file(dir.path().join("w.root")).unwrap();
+        assert!(!admits("worker", ROOT));
     }
 
     #[test]
-    fn a_digest_that_cannot_be_read_revokes_nothing() {
+    fn a_root_that_cannot_be_read_revokes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let files = files(dir.path());
-        let digest = dir.path().join("w.sha256");
-        // Half a file, which is what there may be after a crash.
-        fs::write(&digest, "").unwrap();
-        assert!(files.admits("worker", "secret").is_err() && files.admits_any("secret").is_err());
-        fs::remove_file(&digest).unwrap();
+        let root = dir.path().join("w.root");
+        // Half a file, which is what there may be after a crash; and nothing, from which any machine could make a credential.
+        for cut_short in ["", &ROOT[..20]] {
+            fs::write(&root, cut_short).unwrap();
+            assert!(files.admits("worker", &credential(cut_short)).is_err());
+        }
+        fs::remove_file(&root).unwrap();
         // A directory: there is something, and reading it fails.
-        fs::create_dir(&digest).unwrap();
-        let error = files.admits("worker", "secret").unwrap_err();
-        assert_eq!(error.path, digest);
+        fs::create_dir(&root).unwrap();
+        let error = files.admits("worker", &credential(ROOT)).unwrap_err();
+        assert_eq!(error.path, root);
     }
 }

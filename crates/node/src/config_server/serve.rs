@@ -69,14 +69,14 @@ pub async fn serve_with_identity(
         .with_cert_resolver(identity);
     let acceptor = TlsAcceptor::from(Arc::new(config));
     listener::serve(listener, acceptor, stop, move |request, peer| {
-        let answer = respond(&server, &request, peer.address.ip());
-        std::future::ready(answer)
+        let server = Arc::clone(&server);
+        async move { respond(&server, &request, peer.address.ip()).await }
     })
     .await;
     Ok(())
 }
 
-fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> Response<Full<Bytes>> {
+async fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> Response<Full<Bytes>> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let query = Query {
         method: request.method().as_str(),
@@ -85,7 +85,7 @@ fn respond(server: &ConfigServer, request: &Request<Incoming>, peer: IpAddr) -> 
         authorization: text(header::AUTHORIZATION),
         peer,
     };
-    let answer = server.answer(&query, Instant::now());
+    let answer = server.answer(&query, Instant::now()).await;
     let kind = if answer.status == 200 && query.path != "/healthz" { "application/json" } else { "text/plain" };
     let mut response = Response::builder().status(answer.status).header(header::CONTENT_TYPE, kind);
     if answer.status == 503 {

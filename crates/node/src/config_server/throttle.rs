@@ -1,7 +1,7 @@
-//! Limits what clients without the right token may cause: answers that say whether a guess was wrong, and lines in the log.
+//! Limits what clients without the right credential may cause: answers that say whether a guess was wrong, and lines in the log.
 //!
-//! Machine tokens are 256 random bits, so guessing is hopeless anyway. A machine with the right token is never held back: behind a balancer or
-//! masquerading all machines and pods share an address, and a pod that shows wrong tokens would keep them all from booting.
+//! Proofs have 256 bits, so guessing is hopeless anyway. A machine with the right credential is never held back: behind a balancer or
+//! masquerading all machines and pods share an address, and a pod that shows wrong ones would keep them all from booting.
 
 use std::{
     collections::HashMap,

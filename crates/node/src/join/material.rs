@@ -22,10 +22,10 @@ const ACCEPT: &str = "application/vnd.coreos.ignition+json;version=3.3.0";
 /// Fetches the machine's config, and takes from it what kubeadm joins with. Does nothing on machines that do not know where it came from.
 pub(super) async fn refresh(machine: &Machine) -> Result<(), Error> {
     let kubeadm = machine.facts.kubeadm.as_ref().ok_or(Error::NoSuchFact("kubeadm configuration"))?;
-    refresh_file(Path::new(paths::CONFIG_SOURCE), Path::new(kubeadm)).await
+    refresh_file(Path::new(paths::CONFIG_SOURCE), Path::new(paths::CREDENTIAL), Path::new(kubeadm)).await
 }
 
-async fn refresh_file(source: &Path, kubeadm: &Path) -> Result<(), Error> {
+async fn refresh_file(source: &Path, credential: &Path, kubeadm: &Path) -> Result<(), Error> {
     let text = match std::fs::read(source) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -33,7 +33,8 @@ async fn refresh_file(source: &Path, kubeadm: &Path) -> Result<(), Error> {
     };
     let known: ConfigSource = serde_json::from_slice(&text)
         .map_err(|error| Error::NotUnderstood { path: source.into(), reason: error.to_string() })?;
-    let config = fetch(&known).await?;
+    let credential = std::fs::read_to_string(credential).map_err(Error::file("read", credential))?;
+    let config = fetch(&known, credential.trim()).await?;
     let mut found = None;
     with_text_file("the config that is served now", &config, paths::KUBEADM_CONFIG, |text| {
         found = Some(text.to_owned());
@@ -48,12 +49,12 @@ async fn refresh_file(source: &Path, kubeadm: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-async fn fetch(source: &ConfigSource) -> Result<Vec<u8>, Error> {
+async fn fetch(source: &ConfigSource, credential: &str) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Request { attempt: "fetching this machine's config".into(), source: Box::new(source) };
     let url = Url::parse(&source.url).map_err(|error| Error::NotYet(format!("{}: {error}", source.url)))?;
     let client = Client::new(&Trust::Only(source.authority.clone()), Limits::default()).map_err(failed)?;
-    let token = SecretString::from(format!("Bearer {}", source.token));
-    let request = Request::get(url).header("accept", ACCEPT).secret_header("authorization", &token);
+    let credential = SecretString::from(format!("Bearer {credential}"));
+    let request = Request::get(url).header("accept", ACCEPT).secret_header("authorization", &credential);
     let reply = client.send(request).await.and_then(Reply::successful).map_err(failed)?;
     Ok(reply.contents().to_vec())
 }

@@ -56,6 +56,7 @@ pub async fn run(machine: &Machine) -> Result<(), Error> {
     kubeadm::store()?;
     authorities::remove(Path::new(paths::AUTHORITIES))?;
     stored::mark(Path::new(paths::JOIN_DONE), format!("{}\n", jiff::Timestamp::now()))?;
+    stored::remove(Path::new(paths::CREDENTIAL))?;
     stored::remove(Path::new(paths::CONFIG_SOURCE))?;
     state.end();
     tracing::info!("this machine has joined the cluster");

@@ -94,6 +94,11 @@ impl Access {
         self.call(Call::Apply(attempt, path, object)).await.map(drop)
     }
 
+    /// Adds an object to a collection. Returns false if there is one of its name.
+    pub async fn create(&self, attempt: &'static str, path: &str, object: &Value) -> Result<bool, Error> {
+        self.call(Call::Create(attempt, path, object)).await.map(|created| created.is_some())
+    }
+
     /// Replaces an object or a part of it.
     pub async fn replace(&self, attempt: &'static str, path: &str, object: &Value) -> Result<(), Error> {
         self.call(Call::Replace(attempt, path, object)).await.map(drop)
@@ -134,6 +139,7 @@ enum Call<'a> {
     IsReady,
     Get(&'static str, &'a str),
     Apply(&'static str, &'a str, &'a Value),
+    Create(&'static str, &'a str, &'a Value),
     Replace(&'static str, &'a str, &'a Value),
     Delete(&'static str, &'a str),
 }
@@ -144,6 +150,7 @@ impl Call<'_> {
             Self::IsReady => Ok(api.is_ready().await?.then_some(Value::Null)),
             Self::Get(attempt, path) => api.get(attempt, path).await,
             Self::Apply(attempt, path, object) => api.apply(attempt, path, object).await.map(|()| None),
+            Self::Create(attempt, path, object) => Ok(api.create(attempt, path, object).await?.then_some(Value::Null)),
             Self::Replace(attempt, path, object) => api.replace(attempt, path, object).await.map(|()| None),
             Self::Delete(attempt, path) => api.delete(attempt, path).await.map(|()| None),
         }

@@ -82,12 +82,13 @@ fn a_worker_whose_token_has_ended_fetches_another() {
     ] } });
     let pair = rcgen::generate_simple_self_signed([API.to_owned()]).unwrap();
     let source = json!({
-        "url": format!("https://{API}:22623/config/worker"), "authority": pair.cert.pem(), "token": "secret",
+        "url": format!("https://{API}:22623/config/worker"), "authority": pair.cert.pem(),
     });
     for (file, contents) in [
         ("kubeadm", KUBEADM.to_owned()),
         ("kubeadm.yaml", kubeadm("ended.token")),
         ("config-source.json", source.to_string()),
+        ("credential", "secret".to_owned()),
         ("served.ign", served.to_string()),
         ("server.py", SERVER.to_owned()),
         ("tls.crt", pair.cert.pem()),
@@ -99,7 +100,7 @@ fn a_worker_whose_token_has_ended_fetches_another() {
     let serve = "cd \"$PAYLOAD\" && python3 server.py tls.crt tls.key served.ign >\"$LOGS/server.log\" 2>&1 &";
     segment.boot_with("c", "control-plane", serve);
     segment.connect("w0", "198.51.100.31");
-    let disk = "cp \"$PAYLOAD/kubeadm.yaml\" \"$PAYLOAD/config-source.json\" /etc/landfall/\n";
+    let disk = "cp \"$PAYLOAD/kubeadm.yaml\" \"$PAYLOAD/config-source.json\" \"$PAYLOAD/credential\" /etc/landfall/\n";
     segment.boot_with("w0", "demo-x7k2p-worker-0", &format!("{disk}{JOIN}"));
     segment.wait_for_log("w0", "join.log", "this machine has joined the cluster", || ());
     let calls = segment.log("w0", "kubeadm.calls");

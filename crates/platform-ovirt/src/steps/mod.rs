@@ -67,8 +67,8 @@ impl Binder {
         Machines { site: self.site.clone() }
     }
 
-    fn user_data(&self, file: &str) -> Option<SecretString> {
-        let file = self.inputs.ignition.get(file)?;
+    fn user_data(&self, file: &str, machine: &str) -> Option<SecretString> {
+        let file = self.inputs.ignition.of_machine(file, machine)?;
         Some(String::from_utf8_lossy(&file.contents).into_owned().into())
     }
 }
@@ -86,7 +86,7 @@ impl Bind for Binder {
             }
             Desired::Vm(vm) => Arc::new(vm::VmStep {
                 machines: self.machines(),
-                user_data: self.user_data(&vm.ignition),
+                user_data: self.user_data(&vm.ignition, &vm.name),
                 desired: *vm,
             }),
             Desired::UserData(desired) => Arc::new(user_data::UserDataStep { machines: self.machines(), desired }),

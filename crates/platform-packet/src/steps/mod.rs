@@ -83,8 +83,8 @@ impl Binder {
         Machines { site: self.site.clone(), script_url: self.inputs.script_url.clone() }
     }
 
-    fn user_data(&self, file: &str) -> Option<SecretString> {
-        let file = self.inputs.user_data.get(file)?;
+    fn user_data(&self, file: &str, machine: &str) -> Option<SecretString> {
+        let file = self.inputs.user_data.of_machine(file, machine)?;
         Some(String::from_utf8_lossy(&file.contents).into_owned().into())
     }
 }
@@ -101,7 +101,7 @@ impl Bind for Binder {
             Desired::Bgp => Arc::new(bgp::Act { site }),
             Desired::Device(desired) => Arc::new(device::Act {
                 machines: self.machines(),
-                user_data: self.user_data(&desired.ignition),
+                user_data: self.user_data(&desired.ignition, &desired.name),
                 desired: *desired,
             }),
             Desired::Led(desired) => {

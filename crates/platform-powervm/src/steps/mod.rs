@@ -69,8 +69,8 @@ impl Binder {
         Images::new(self.inputs.image_cache.clone())
     }
 
-    fn user_data(&self, file: &str) -> Option<SecretString> {
-        let file = self.inputs.ignition.get(file)?;
+    fn user_data(&self, file: &str, machine: &str) -> Option<SecretString> {
+        let file = self.inputs.ignition.of_machine(file, machine)?;
         Some(String::from_utf8_lossy(&file.contents).into_owned().into())
     }
 }
@@ -86,7 +86,7 @@ impl Bind for Binder {
             Desired::UserData(desired) => Arc::new(user_data::UserDataStep { machines: self.machines(), desired }),
             Desired::Vm(partition) => Arc::new(vm::VmStep {
                 machines: self.machines(),
-                user_data: self.user_data(&partition.ignition),
+                user_data: self.user_data(&partition.ignition, &partition.name),
                 desired: *partition,
             }),
         })

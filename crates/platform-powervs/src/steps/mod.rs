@@ -100,8 +100,8 @@ impl Binder {
         Machines { site: self.site.clone() }
     }
 
-    fn config(&self, file: &str) -> Option<Bytes> {
-        self.inputs.ignition.get(file).map(|file| file.contents.clone().into())
+    fn config(&self, file: &str, machine: &str) -> Option<Bytes> {
+        self.inputs.ignition.of_machine(file, machine).map(|file| file.contents.clone().into())
     }
 }
 
@@ -124,11 +124,11 @@ impl Bind for Binder {
             Desired::Connection(desired) => Arc::new(connection::Act { site, desired }),
             Desired::ObjectStorage(desired) => Arc::new(object_storage::Act { site, desired }),
             Desired::BootConfig(desired) => {
-                Arc::new(boot_config::Act { site, contents: self.config(&desired.ignition), desired })
+                Arc::new(boot_config::Act { site, contents: self.config(&desired.ignition, "bootstrap"), desired })
             }
             Desired::Instance(desired) => Arc::new(instance::Act {
                 machines: self.machines(),
-                config: self.config(&desired.ignition),
+                config: self.config(&desired.ignition, &desired.name),
                 desired: *desired,
             }),
             Desired::Members(desired) => Arc::new(members::Act { site, desired }),

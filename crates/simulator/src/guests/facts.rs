@@ -54,7 +54,7 @@ pub(super) struct ServedRole {
     #[serde(rename = "role")]
     pub(super) name: String,
     pub(super) config: String,
-    pub(super) token_digest: String,
+    pub(super) root: String,
 }
 
 /// What a machine serves to others whose firmware boots from the network.

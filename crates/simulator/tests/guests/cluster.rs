@@ -4,7 +4,8 @@ use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 use landfall_assets::{Certificates, Cluster, Credentials, Secrets, ignition_configs, manifests, with_hostname};
-use landfall_config::{InstallConfig, MachineNetwork, Platform, parse};
+use landfall_config::{InstallConfig, MachineNetwork, Platform, Role, parse};
+use landfall_machine_api::{Subject, with_credential};
 use landfall_platform::{FileSet, InfraId};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -41,10 +42,22 @@ impl Assets {
         self.text("bootstrap.ign")
     }
 
-    /// What a machine of a role gets from its platform.
+    /// What a machine of a role that the installer makes gets from its platform.
     pub(crate) fn pointer(&self, role: &str, hostname: &str) -> String {
+        self.pointer_with(role, hostname, &Subject::named(hostname))
+    }
+
+    /// What a machine gets that shows the credential of `subject`.
+    pub(crate) fn pointer_with(&self, role: &str, hostname: &str, subject: &Subject) -> String {
         let pointer = self.text(&format!("{role}.ign"));
-        String::from_utf8(with_hostname(role, pointer.as_bytes(), hostname).unwrap()).unwrap()
+        let named = with_hostname(role, pointer.as_bytes(), hostname).unwrap();
+        let own = with_credential(&named, role, &self.credential(role, subject)).unwrap();
+        String::from_utf8(own).unwrap()
+    }
+
+    pub(crate) fn credential(&self, role: &str, subject: &Subject) -> String {
+        let role = if role == "master" { Role::Master } else { Role::Worker };
+        subject.credential(self.secrets.machine_root(role).expose())
     }
 
     fn text(&self, path: &str) -> String {

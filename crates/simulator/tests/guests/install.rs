@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use landfall_machine_api::Subject;
 use landfall_simulator::core::guest::GuestEvent;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::cluster::Assets;
@@ -96,6 +98,20 @@ async fn five_machines_become_a_cluster() {
     }
 }
 
+const MACHINES: &str = "/apis/machine.openshift.io/v1beta1/namespaces/landfall-system/machines";
+
+/// Makes a machine's object, as a set does; returns who it is.
+async fn machine(admin: &Client, name: &str) -> Subject {
+    let object = json!({
+        "apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine",
+        "metadata": { "name": name, "labels": { "machine.openshift.io/cluster-api-machine-role": "worker" } },
+        "spec": { "providerSpec": { "value": {} } },
+    });
+    let (status, made) = admin.send("POST", MACHINES, &object).await.unwrap();
+    assert_eq!(status, 201, "{made}");
+    Subject::of_object(name, made["metadata"]["uid"].as_str().unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_masters_carry_on_without_the_bootstrap_machine() {
     let network = Network::claim();
@@ -109,16 +125,27 @@ async fn the_masters_carry_on_without_the_bootstrap_machine() {
     })
     .await;
 
-    // Masters serve workers, and nobody serves masters any more. As on real hosts they are not refused for good: one may be awaited.
-    let token = |role| Some(assets.secrets.machine_token(role).expose());
-    let config_server = |token| Client::anonymous(&assets, token).at(22623);
-    until("the config server of a master", async || config_server(None).get("/healthz").await.map(drop)).await;
-    let (status, _) = config_server(token(landfall_config::Role::Worker)).get("/config/worker").await.unwrap();
-    assert_eq!(status, 200);
-    let (status, _) = config_server(token(landfall_config::Role::Master)).get("/config/master").await.unwrap();
-    assert_eq!(status, 503);
+    // Masters serve workers, and no machine serves masters any more. As on real hosts they are not refused for good: one may be awaited.
+    let config_server = |text: &str| Client::anonymous(&assets, Some(text)).at(22623);
+    until("the config server of a master", async || config_server("").get("/healthz").await.map(drop)).await;
+    let fetch = async |role: &str, subject: &Subject| {
+        config_server(&assets.credential(role, subject)).get(&format!("/config/{role}")).await.unwrap().0
+    };
+    assert_eq!(fetch("master", &Subject::named("demo-x7k2p-master-0")).await, 503);
+    let unknown = [Subject::of_run("late", 1_000_000_000), Subject::of_object("late", "6f1a")];
+    for subject in &unknown {
+        assert_eq!(fetch("worker", subject).await, 401, "{subject} is unknown or too old");
+    }
 
-    rig.start("late", &assets.pointer("worker", "late"));
+    // A machine has been here before the one that the credential is for.
+    let stolen = machine(&admin, "stolen").await;
+    assert_eq!(fetch("worker", &stolen).await, 200);
+    assert_eq!(fetch("worker", &stolen).await, 200, "its reply was lost");
+    rig.start("stolen", &assets.pointer_with("worker", "stolen", &stolen));
+    rig.until_printed("stolen", "was answered with 401").await;
+
+    let late = machine(&admin, "late").await;
+    rig.start("late", &assets.pointer_with("worker", "late", &late));
     until("a worker that comes late", async || {
         let ready = admin.ready_nodes().await?;
         if ready.contains(&"late".to_owned()) {
@@ -128,6 +155,16 @@ async fn the_masters_carry_on_without_the_bootstrap_machine() {
         }
     })
     .await;
+
+    assert_eq!(fetch("worker", &late).await, 401, "user data of a machine that runs opens nothing");
+    let replaced = {
+        let path = format!("{MACHINES}/stolen");
+        let (status, answer) = admin.send("DELETE", &path, &Value::Null).await.unwrap();
+        assert_eq!(status, 200, "{answer}");
+        machine(&admin, "stolen").await
+    };
+    assert_eq!(fetch("worker", &stolen).await, 401, "it is another machine's now");
+    assert_eq!(fetch("worker", &replaced).await, 200);
 
     // One master after the other goes, and the last one still answers.
     for master in 0..2 {

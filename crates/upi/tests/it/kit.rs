@@ -2,9 +2,11 @@
 
 use crate::scene::{Scene, Stack, config, configs};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use landfall_assets::Cluster;
+use jiff::Timestamp;
+use landfall_assets::{Cluster, Secrets};
 use landfall_config::ovirt::{AffinityGroup, AutoPinningPolicy, DiskFormat, MachinePool};
 use landfall_upi::{Error, Format, Group, IgnitionKind, Inventory, Made, kit, records, reservations};
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 
 fn text(scene: &Scene, path: &str) -> String {
     let kit = scene.kit();
@@ -127,10 +129,35 @@ fn nobody_gets_more_secrets_than_they_need() {
 }
 
 #[test]
+fn each_machine_has_a_credential_of_its_own() {
+    let mut scene = Scene::new(3, 2, Stack::Four);
+    let secrets =
+        Secrets::generate(&scene.cluster(), Timestamp::UNIX_EPOCH, &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
+    for kind in [IgnitionKind::Pointer, IgnitionKind::Full] {
+        scene.inventory.ignition = kind;
+        let made = || kit(&scene.cluster(), &scene.inventory, &scene.made, &configs(), Some(&secrets)).unwrap();
+        let files = made();
+        assert_eq!(files, made(), "a kit that is made again opens nothing that the first one did not");
+        let credential = |machine: &str| {
+            let file = files.get(&format!("upi/ignition/demo-x7k2p-{machine}.ign")).unwrap();
+            let config: serde_json::Value = serde_json::from_slice(&file.contents).unwrap();
+            let files = config["storage"]["files"].as_array().unwrap();
+            let own = files.iter().find(|file| file["path"] == "/etc/landfall/credential")?;
+            Some(own["contents"]["source"].as_str().unwrap().to_owned())
+        };
+        for worker in ["worker-0", "worker-1"] {
+            let own = credential(worker).unwrap();
+            assert!(own.starts_with(&format!("data:,demo-x7k2p-{worker}.")), "{own}");
+        }
+        assert_eq!((credential("master-0"), credential("bootstrap")), (None, None));
+    }
+}
+
+#[test]
 fn static_addresses_are_in_the_configs_of_the_machines() {
     let mut scene = Scene::new(1, 0, Stack::Dual);
     scene.inventory.network.is_static = true;
-    let refused = kit(&scene.cluster(), &scene.inventory, &scene.made, &configs()).unwrap_err();
+    let refused = kit(&scene.cluster(), &scene.inventory, &scene.made, &configs(), None).unwrap_err();
     assert!(matches!(refused, Error::StaticPointer) && refused.hint().unwrap().contains("ignition: full"));
     scene.inventory.ignition = IgnitionKind::Full;
     let config = text(&scene, "upi/ignition/demo-x7k2p-master-0.ign");
@@ -184,7 +211,7 @@ fn an_inventory_that_contradicts_itself_is_refused() {
     }
     let mut other = scene.inventory.clone();
     other.infra_id = "other-abcde".to_owned();
-    let error = kit(&scene.cluster(), &other, &scene.made, &configs()).unwrap_err();
+    let error = kit(&scene.cluster(), &other, &scene.made, &configs(), None).unwrap_err();
     assert!(error.to_string().contains("it is that of cluster other-abcde"));
 }
 

@@ -52,7 +52,7 @@ impl Scene {
 
     /// The kit.
     pub(crate) fn kit(&self) -> FileSet {
-        kit(&self.cluster(), &self.inventory, &self.made, &configs()).unwrap()
+        kit(&self.cluster(), &self.inventory, &self.made, &configs(), None).unwrap()
     }
 
     /// The kit in a directory.

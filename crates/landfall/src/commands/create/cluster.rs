@@ -4,6 +4,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use clap::Args;
 use landfall_asset_host::Reader;
+use landfall_assets as assets;
 use landfall_config::InstallConfig;
 use landfall_engine::{Journal, Options, Plan, RetryPolicy, Snapshot, State, apply, retire};
 use landfall_platform::{FileSet, InfraId, StepId, StepSpec, user_data_step};
@@ -16,6 +17,7 @@ use crate::{
     cluster::{
         ASSET_HOST, Ahead, Binder, Boot, ClusterError, HostRequest, JOURNAL, KUBECONFIG, OnProblems, Plans, Progress,
         Site, Wait, api as waiting_api, api_address, check_certificates, preflight, require_credentials, site,
+        with_credentials,
     },
     commands::nodes::Nodes,
     context::Context,
@@ -23,7 +25,7 @@ use crate::{
     gather::{Hosts, gather},
     interrupt::Interrupt,
     pasteable::quote,
-    stages::{Derived, Source, Target, freeze, has_begun},
+    stages::{Derived, Source, Target, freeze, has_begun, secrets},
 };
 
 /// Longest time to look the API's name up for the closing advice.
@@ -80,7 +82,15 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let frozen = derived.frozen.as_ref().filter(|_| !was_ready(config, dir));
     let told = frozen.map(|frozen| &frozen.told);
     let request = HostRequest { listen: args.asset_listen.as_deref(), told };
-    let boot = Boot::prepare(config, &infra_id, dir.root(), ignition(&derived), &request, &context.environment);
+    let ignition = match secrets(dir, &FileSet::default())? {
+        Some(secrets) => {
+            let cluster = assets::Cluster { config, infra_id: &infra_id };
+            with_credentials(ignition(&derived), &cluster, &secrets, context.now)?
+        }
+        // The distribution's own config server asks for no credential.
+        None => ignition(&derived),
+    };
+    let boot = Boot::prepare(config, &infra_id, dir.root(), ignition, &request, &context.environment);
     let boot = Arc::new(runtime.block_on(boot)?);
     let site = site(config.platform.name(), dir.root(), &context.environment, &infra_id, &boot, Some(config))?;
     boot.admit(if args.asset_translated {

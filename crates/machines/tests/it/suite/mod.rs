@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub(crate) mod drain;
 pub(crate) mod failures;
 pub(crate) mod health;
+pub(crate) mod identity;
 pub(crate) mod kills;
 pub(crate) mod kubectl;
 pub(crate) mod leaders;
@@ -46,6 +47,7 @@ macro_rules! suite {
                 outages: a_platform_that_comes_back_is_met_gently,
                 outages: at_rest_calls_do_not_grow_with_machines,
                 approval: only_machines_get_certificates,
+                identity: user_data_of_a_machine_that_runs_opens_nothing,
                 kubectl: columns_scale_and_delete,
                 kubectl: least_privilege_is_enough,
                 vitals: what_is_documented_is_served,

@@ -45,8 +45,21 @@ fn nodes() -> Vec<ClusterNode> {
     }]
 }
 
+fn networks() -> Networks {
+    Networks {
+        machine: vec!["198.51.100.0/24".parse().unwrap()],
+        taken: vec!["172.30.0.0/16".parse().unwrap()],
+        virtual_addresses: vec!["198.51.100.5".parse().unwrap()],
+    }
+}
+
 fn verdict(request: &Value, pem: &[u8]) -> Verdict {
-    judge(request, pem, "demo-x7k2p", &nodes())
+    verdict_among(request, pem, &nodes(), true)
+}
+
+fn verdict_among(request: &Value, pem: &[u8], nodes: &[ClusterNode], has_booted: bool) -> Verdict {
+    let (ready, networks) = (HashSet::from([NODE.to_owned()]), networks());
+    judge(request, pem, &Surroundings { infra_id: "demo-x7k2p", nodes, ready: &ready, networks: &networks, has_booted })
 }
 
 #[test]
@@ -63,6 +76,40 @@ fn a_kubelet_gets_a_serving_certificate_for_its_own_name_and_address() {
         let verdict = verdict(&serving(&user), &pem(&user, &names, &addresses));
         assert!(matches!(verdict, Verdict::Leave(_)), "{names:?} {addresses:?}");
     }
+}
+
+/// A node writes its own addresses into its object.
+#[test]
+fn an_address_that_a_node_claims_is_certified_only_if_it_can_be_its_own() {
+    let user = format!("system:node:{NODE}");
+    for (address, reason) in [
+        ("172.30.0.1", "pods or services"),
+        ("192.0.2.1", "outside the networks of machines"),
+        ("198.51.100.5", "virtual address"),
+        ("198.51.100.21", "node demo-x7k2p-master-0 has an address"),
+    ] {
+        let mut nodes = nodes();
+        nodes[0].addresses.push(address.parse().unwrap());
+        nodes.push(ClusterNode {
+            name: "demo-x7k2p-master-0".to_owned(),
+            role: MachineRole::Master,
+            addresses: vec!["198.51.100.21".parse().unwrap()],
+            pod_networks: Vec::new(),
+        });
+        let verdict = verdict_among(&serving(&user), &pem(&user, &[NODE], &[address]), &nodes, true);
+        assert!(matches!(&verdict, Verdict::Leave(why) if why.contains(reason)), "{address}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_first_certificate_is_for_a_machine_that_has_booted_and_is_not_up() {
+    let newcomer = client("system:bootstrap:abcdef", BOOTSTRAPPERS);
+    let name = "system:node:demo-x7k2p-worker-new";
+    let unknown = verdict_among(&newcomer, &pem(name, &[], &[]), &nodes(), false);
+    let reason = "no machine has fetched its config as demo-x7k2p-worker-new";
+    assert_eq!(unknown, Verdict::Leave(reason.to_owned()));
+    let up = verdict(&newcomer, &pem(&format!("system:node:{NODE}"), &[], &[]));
+    assert_eq!(up, Verdict::Leave(format!("{NODE} has a node that is ready")));
 }
 
 #[test]

@@ -6,10 +6,11 @@ use landfall_assets::{
     MachineRole,
     node::{ConfigServerFacts, ServedRole},
 };
+use landfall_machine_api::Subject;
 use tokio_rustls::TlsConnector;
 
 use super::*;
-use crate::config_server::{Admission, Configs, DiskFiles, Tokens, Unreadable};
+use crate::config_server::{Admission, Bootstrapping, Configs, DiskFiles, Roots, Unreadable};
 
 struct Large;
 
@@ -27,10 +28,10 @@ struct Lab {
 }
 
 async fn lab() -> Lab {
-    lab_with(Arc::new(Tokens::new([("master", "secret")]))).await
+    lab_with(Arc::new(Roots::new([("master", "root")]))).await
 }
 
-async fn lab_with(tokens: Arc<dyn Admission>) -> Lab {
+async fn lab_with(admission: Arc<dyn Admission>) -> Lab {
     let pair = rcgen::generate_simple_self_signed(["api-int.demo.example.com".to_owned()]).unwrap();
     let tls = Tls { certificates: pair.cert.pem().into_bytes(), key: pair.signing_key.serialize_pem().into_bytes() };
     let mut roots = rustls::RootCertStore::empty();
@@ -43,7 +44,7 @@ async fn lab_with(tokens: Arc<dyn Admission>) -> Lab {
         .with_no_client_auth();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = Arc::new(ConfigServer::new(Arc::new(Large), tokens));
+    let server = Arc::new(ConfigServer::new(Arc::new(Large), admission));
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     let task = tokio::spawn(async move { serve(listener, &tls, server, stopping).await });
@@ -76,9 +77,9 @@ impl Lab {
 async fn a_thousand_machines_boot_at_once() {
     let lab = Arc::new(lab().await);
     let mut boots = tokio::task::JoinSet::new();
-    for _ in 0..1000 {
+    for number in 0..1000 {
         let lab = Arc::clone(&lab);
-        boots.spawn(async move { lab.get("secret").await });
+        boots.spawn(async move { lab.get(&Subject::named(format!("m{number}")).credential("root")).await });
     }
     while let Some(result) = boots.join_next().await {
         assert_eq!(result.unwrap(), (200, 300_000));
@@ -99,7 +100,7 @@ async fn who_shall_ask_again_may_reach_another_machine_then() {
 }
 
 #[tokio::test]
-async fn a_wrong_token_is_refused_and_the_server_stops_cleanly() {
+async fn a_wrong_credential_is_refused_and_the_server_stops_cleanly() {
     let lab = lab().await;
     assert_eq!(lab.get("guess").await.0, 401);
     lab.stop.cancel();
@@ -112,12 +113,14 @@ async fn a_server_that_cannot_read_its_files_keeps_machines_asking() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).display().to_string();
     // A directory in the place of the file: reading it fails, as it does without a file descriptor to read it by.
-    std::fs::create_dir(path("m.sha256")).unwrap();
-    let role = ServedRole { role: MachineRole::Master, config: path("m.ign"), token_digest: path("m.sha256") };
+    std::fs::create_dir(path("m.root")).unwrap();
+    let role = ServedRole { role: MachineRole::Master, config: path("m.ign"), root: path("m.root") };
     let facts = ConfigServerFacts { certificate: path("tls.crt"), key: path("tls.key"), roles: vec![role] };
-    let lab = lab_with(Arc::new(DiskFiles::new(&facts, dir.path().join("progress.json")))).await;
+    let files = Arc::new(DiskFiles::new(&facts, dir.path().join("progress.json")));
+    let machine = crate::testing::machine("bootstrap", "demo-x7k2p-bootstrap", dir.path());
+    let lab = lab_with(Arc::new(Bootstrapping::new(files, &machine))).await;
     for _ in 0..20 {
-        let answer = lab.response("secret").await;
+        let answer = lab.response(&Subject::named("m0").credential("root")).await;
         assert_eq!(answer.status(), 503, "Ignition gives up for good on 401");
         assert_eq!(answer.headers()[header::CONNECTION], "close");
         let body = answer.into_body().collect().await.unwrap().to_bytes();

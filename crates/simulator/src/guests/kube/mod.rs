@@ -20,4 +20,4 @@ mod watch;
 
 pub(super) use auth::ADMIN_BINDING;
 pub(super) use serve::ApiServer;
-pub(super) use store::{Key, SavedStore, Store, now};
+pub(super) use store::{Key, Refusal, SavedStore, Store, now};

@@ -1,12 +1,20 @@
 //! `landfall-node config-server`: the real config server, with what the machine has on its disk.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use bytes::Bytes;
-use landfall_node::config_server::{Admission, ConfigServer, Configs, Tls, Tokens, Unreadable, serve};
+use jiff::Timestamp;
+use landfall_machine_api::{Credential, GROUP, NAMESPACE};
+use landfall_node::config_server::{
+    Admission, ConfigServer, Configs, FirstUse, Fleet, MachineId, Peers, Redemption, Roots, Tls, Unreadable, serve,
+};
+use serde_json::{Value, json};
 
 use super::{Host, bootstrap, listen};
 use crate::guests::facts::Served;
+use crate::guests::kube::{Key, Refusal, Store};
 use crate::guests::system::System;
 
 /// Serves the roles that the machine's facts name, until it retires.
@@ -29,39 +37,92 @@ fn prepare(host: &Host) -> Result<(u16, Arc<Tls>, Arc<ConfigServer>), String> {
     let served = facts.config_server.ok_or("node.json names nothing to serve")?;
     let file = |path: &str| host.system.file(path).ok_or_else(|| format!("there is no {path}"));
     let tls = Tls { certificates: file(&served.certificate)?, key: file(&served.key)? };
-    let mut digests = Vec::new();
+    let mut roots = Vec::new();
     for role in &served.roles {
-        // Without its file a role's token is revoked, which is no error.
-        if let Ok(digest) = host.system.text(&role.token_digest) {
-            digests.push((role.name.as_str(), digest));
+        // Without its file a role's root is revoked, which is no error.
+        if let Ok(root) = host.system.text(&role.root) {
+            roots.push((role.name.as_str(), root));
         }
     }
-    let digests = digests.iter().map(|(role, digest)| (*role, digest.as_str()));
-    let tokens = Tokens::from_digests(digests).map_err(|error| error.to_string())?;
+    let roots = Roots::new(roots.iter().map(|(role, root)| (*role, root.as_str())));
     let roles = served.roles.iter().map(|role| role.name.clone()).collect();
     let configs = OnDisk { system: host.system.clone(), served };
-    let answering = ConfigServer::new(Arc::new(configs), Arc::new(Known { tokens, roles }));
+    let is_bootstrap = facts.bootstrap.is_some();
+    let known = Known { roots, roles, is_bootstrap, system: host.system.clone() };
+    let answering = ConfigServer::new(Arc::new(configs), Arc::new(known));
     Ok((facts.api.config_server_port, Arc::new(tls), Arc::new(answering)))
 }
 
-/// The tokens of the roles that a machine serves.
+/// Who is let in: by the rules of the real one, with what this machine's disk and its copy of etcd hold.
 struct Known {
-    tokens: Tokens,
+    roots: Roots,
     roles: Vec<String>,
+    is_bootstrap: bool,
+    system: Arc<System>,
 }
 
+#[async_trait]
 impl Admission for Known {
-    fn admits(&self, role: &str, token: &str) -> Result<bool, Unreadable> {
-        self.tokens.admits(role, token)
+    fn admits(&self, role: &str, credential: &Credential) -> Result<bool, Unreadable> {
+        self.roots.admits(role, credential)
     }
 
-    fn admits_any(&self, token: &str) -> Result<bool, Unreadable> {
-        self.tokens.admits_any(token)
+    async fn redeem(&self, role: &str, machine: MachineId<'_>, peer: IpAddr) -> Result<Redemption, Unreadable> {
+        let now = Timestamp::now();
+        let store = self.system.etcd();
+        let fleet = store.as_ref().map(|store| fleet(store));
+        if self.is_bootstrap && machine.uid().is_none() {
+            return Ok(match fleet {
+                Some(fleet) if fleet.has_node(machine.name) => Redemption::Refused("it has a node".to_owned()),
+                _ => self.use_on_disk(role, machine, peer, now),
+            });
+        }
+        let (Some(store), Some(fleet)) = (store, fleet) else {
+            return Err(Unreadable { path: "/var/lib/etcd".into(), source: "there is no cluster yet".into() });
+        };
+        if let Some(reason) = fleet.refusal(machine, now) {
+            return Ok(Redemption::Refused(reason));
+        }
+        Ok(use_in_cluster(&store, machine, peer, now))
     }
 
-    /// A real master learns the masters' token from the cluster, when the bootstrap machine has left it there.
+    /// A real master learns the root of the masters' credentials from the cluster, when the bootstrap machine has left it there.
     fn knows(&self, role: &str) -> bool {
         role != "master" || self.roles.iter().any(|known| known == role)
+    }
+}
+
+impl Known {
+    fn use_on_disk(&self, role: &str, machine: MachineId<'_>, peer: IpAddr, now: Timestamp) -> Redemption {
+        let path = format!("/var/lib/landfall/redeemed/{role}-{}.json", machine.key());
+        let there = self.system.text(&path).ok().and_then(|text| serde_json::from_str::<FirstUse>(&text).ok());
+        if let Some(first) = there {
+            return first.again(peer, now, &Peers::default());
+        }
+        self.system.write(&path, json!(FirstUse::new(peer, now)).to_string());
+        Redemption::Granted
+    }
+}
+
+/// What the cluster knows of its machines.
+fn fleet(store: &Store) -> Fleet {
+    let (machines, _) = store.list(GROUP, "machines", Some(NAMESPACE));
+    let (nodes, _) = store.list("", "nodes", None);
+    let names = nodes.iter().filter_map(|node| node["metadata"]["name"].as_str()).map(str::to_owned);
+    Fleet::new(machines.iter().map(|machine| &**machine), names)
+}
+
+fn use_in_cluster(store: &Store, machine: MachineId<'_>, peer: IpAddr, now: Timestamp) -> Redemption {
+    let first = FirstUse::new(peer, now);
+    let key = Key::core("configmaps", NAMESPACE, &format!("redeemed-{}", machine.key()));
+    let object = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": first });
+    match store.create(key.clone(), object) {
+        Ok(_) => Redemption::Granted,
+        Err(Refusal::Exists | Refusal::Missing | Refusal::Conflict) => {
+            let data = store.get(&key).map_or(Value::Null, |there| there["data"].clone());
+            let first = serde_json::from_value(data).unwrap_or(first);
+            first.again(peer, now, &Peers::default())
+        }
     }
 }
 
