@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use landfall_engine::{Entry, Event, Journal, Options, Phase, Plan, PlanBuilder, RetryPolicy, apply, destroy, unfound};
+use landfall_engine::{Event, Journal, Options, Phase, Plan, PlanBuilder, RetryPolicy, apply, destroy, unfound};
 use landfall_platform::{Discover, StepError, StepSpec, error_chain};
 use tokio_util::sync::CancellationToken;
 
@@ -108,11 +108,9 @@ async fn in_peace(ghost: &Arc<Ghost>, before: &Things, journal: &Journal) {
     let titles: BTreeSet<String> = listed.iter().map(|spec| spec.title.clone()).collect();
     let unfound = unfound(&snapshot, &listed);
     let ids: BTreeSet<String> = unfound.iter().filter_map(|entry| entry.outputs.as_ref()?.get("id")).collect();
-    // Listed as what may be there: the platform was asked for it, and did not tell an id.
-    let has_id = |entry: &&&Entry| entry.outputs.as_ref().is_some_and(|outputs| outputs.get::<String>("id").is_some());
-    let asked: BTreeSet<String> =
-        unfound.iter().filter(|entry| !has_id(entry)).map(|entry| entry.spec.title.clone()).collect();
-    ghost.tell(&format!("a dry run lists {titles:?}, the ids {ids:?} and what was asked for: {asked:?}"));
+    // Listed as what may be there, with what belongs to it.
+    let recorded: BTreeSet<String> = unfound.iter().map(|entry| entry.spec.title.clone()).collect();
+    ghost.tell(&format!("a dry run lists {titles:?}, the ids {ids:?} and as recorded {recorded:?}"));
 
     let there = world.things();
     let begun: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -135,7 +133,8 @@ async fn in_peace(ghost: &Arc<Ghost>, before: &Things, journal: &Journal) {
     let strangers = ghost.strangers();
     let gone: Vec<_> =
         there.iter().filter(|(id, _)| !before.contains_key(*id) && !strangers.contains_key(*id)).collect();
-    let is_listed = |id: &String, title: &String| titles.contains(title) || asked.contains(title) || ids.contains(id);
+    let is_listed =
+        |id: &String, title: &String| titles.contains(title) || recorded.contains(title) || ids.contains(id);
     let unlisted: Vec<&String> =
         gone.iter().filter_map(|(id, thing)| thing.title.as_ref().filter(|title| !is_listed(id, title))).collect();
     assert!(unlisted.is_empty(), "the dry run did not list what was removed: {unlisted:?}");
