@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use landfall_machine_api::{GROUP, NAMESPACE, VERSION};
 use landfall_platform::error_chain;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::{
     BOOT_TIMEOUT, FirstUse, Fleet, MachineId, Peers, Redemption, Unreadable, contract::is_key_of, successors::FRESH,
@@ -67,9 +68,20 @@ impl ClusterUses {
         let key = machine.key();
         let unreadable =
             |error: Error| Unreadable::new(&Path::new(&uses(&self.namespace)).join(&key), error_chain(&error));
+        let arrived = Instant::now();
         let mut known = self.judge(machine, now);
-        // A machine may be younger than the last look.
-        if known.as_ref().is_none_or(|(refusal, age)| *age >= FRESH || (refusal.is_some() && *age >= PAUSE)) {
+        // A machine may be younger than the last look, so that none is refused by one from before it came; and it must not look too often.
+        if let Some((Some(_), asked)) = known
+            && let Some(rest) = PAUSE.checked_sub(asked.elapsed())
+        {
+            sleep(rest).await;
+            known = self.judge(machine, now);
+        }
+        let is_known = known.as_ref().is_some_and(|(refusal, asked)| match refusal {
+            Some(_) => *asked > arrived,
+            None => asked.elapsed() < FRESH,
+        });
+        if !is_known {
             self.refresh().await.map_err(unreadable)?;
             known = self.judge(machine, now);
         }
@@ -86,9 +98,9 @@ impl ClusterUses {
         Ok(decided)
     }
 
-    /// Why a machine may not fetch its config, as far as the last look tells, and how long ago that was.
-    fn judge(&self, machine: MachineId<'_>, now: Timestamp) -> Option<(Option<String>, Duration)> {
-        self.fleet().as_ref().map(|(fleet, asked)| (fleet.refusal(machine, now), asked.elapsed()))
+    /// Why a machine may not fetch its config, as far as the last look tells, and when that was.
+    fn judge(&self, machine: MachineId<'_>, now: Timestamp) -> Option<(Option<String>, Instant)> {
+        self.fleet().as_ref().map(|(fleet, asked)| (fleet.refusal(machine, now), *asked))
     }
 
     /// Keeps a use, unless there is an earlier one. Returns the first.
@@ -176,6 +188,12 @@ mod tests {
         one.refresh().await.unwrap();
         assert!(refused(&use_by(&one, &uid, own, now).await, "another machine of the same name"));
         assert_eq!(use_by(&one, &new, other, now).await, Redemption::Granted);
+
+        // One that is younger than the last look is not refused for that.
+        let uid = testing::make_machine(&access, "w1", "worker").await;
+        let maker = Maker::Object(uid);
+        let young = one.redeem(MachineId { name: "w1", maker: &maker }, own, now).await.unwrap();
+        assert_eq!(young, Redemption::Granted);
 
         // One that runs opens nothing any more.
         let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "w0" } });
