@@ -33,6 +33,8 @@ pub use current::Current;
 pub use disk::DiskFiles;
 pub use fleet::Fleet;
 pub use identity::DiskIdentity;
+/// What machines show, and [`Admission`] is asked about.
+pub use landfall_machine_api::Credential;
 pub use local_uses::LocalUses;
 pub use redemption::{BOOT_TIMEOUT, FirstUse, Peers};
 pub use roots::Roots;

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::Timestamp;
-use landfall_machine_api::{Credential, GROUP, NAMESPACE};
 use landfall_node::config_server::{
-    Admission, ConfigServer, Configs, FirstUse, Fleet, MachineId, Peers, Redemption, Roots, Tls, Unreadable, serve,
+    Admission, ConfigServer, Configs, Credential, FirstUse, Fleet, MachineId, Peers, Redemption, Roots, Tls, Unreadable, serve,
 };
 use serde_json::{Value, json};
 
@@ -16,6 +15,10 @@ use super::{Host, bootstrap, listen};
 use crate::guests::facts::Served;
 use crate::guests::kube::{Key, Refusal, Store};
 use crate::guests::system::System;
+
+/// API group and namespace of machine objects.
+const GROUP: &str = "machine.openshift.io";
+const NAMESPACE: &str = "landfall-system";
 
 /// Serves the roles that the machine's facts name, until it retires.
 pub(super) async fn run(host: Host) {
