@@ -60,15 +60,28 @@ const CONTROLLER: &str = "deployment/landfall-machine-controller";
 
 impl<'a> Newcomer<'a> {
     async fn announce(cluster: &'a Cluster<'a>) -> anyhow::Result<Self> {
-        cluster.kubectl(&["scale", SYSTEM, CONTROLLER, "--replicas=0"]).await?;
+        scale_controller(cluster, 0).await?;
+        match Self::create(cluster).await {
+            Ok(newcomer) => Ok(newcomer),
+            Err(error) => {
+                scale_controller(cluster, 2).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Creates the object, with the provider spec of the workers' set.
+    async fn create(cluster: &'a Cluster<'a>) -> anyhow::Result<Self> {
         let gone =
             ["wait", SYSTEM, "--for=delete", "pod", "--selector=app=landfall-machine-controller", "--timeout=60s"];
         cluster.kubectl(&gone).await?;
+        let sets = cluster.kubectl(&["get", SYSTEM, "machinesets.machine.openshift.io", "--output=json"]).await?;
+        let sets: Value = serde_json::from_str(&sets)?;
         let machine = serde_json::json!({
             "apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine",
             "metadata": { "name": NEWCOMER, "namespace": "landfall-system",
                 "labels": { "machine.openshift.io/cluster-api-machine-role": "worker" } },
-            "spec": { "providerSpec": { "value": { "kind": "OvirtMachineProviderSpec" } } },
+            "spec": { "providerSpec": sets["items"][0]["spec"]["template"]["spec"]["providerSpec"] },
         });
         cluster.apply(&machine.to_string()).await?;
         let get = ["get", SYSTEM, "machines.machine.openshift.io", NEWCOMER, "--output=jsonpath={.metadata.uid}"];
@@ -79,8 +92,24 @@ impl<'a> Newcomer<'a> {
 
     async fn forget(self) -> anyhow::Result<()> {
         self.cluster.kubectl(&["delete", SYSTEM, "machines.machine.openshift.io", NEWCOMER]).await?;
-        self.cluster.kubectl(&["scale", SYSTEM, CONTROLLER, "--replicas=2"]).await.map(drop)
+        scale_controller(self.cluster, 2).await
     }
+}
+
+async fn scale_controller(cluster: &Cluster<'_>, replicas: u32) -> anyhow::Result<()> {
+    cluster.kubectl(&["scale", SYSTEM, CONTROLLER, &format!("--replicas={replicas}")]).await.map(drop)
+}
+
+/// Runs a part of a scenario with the credential of a worker that is awaited. The machine controller runs again afterwards, also if the part
+/// failed: later scenarios need it.
+async fn as_newcomer<'a>(
+    cluster: &'a Cluster<'a>,
+    part: impl AsyncFnOnce(&Pointer) -> anyhow::Result<String>,
+) -> anyhow::Result<String> {
+    let newcomer = Newcomer::announce(cluster).await?;
+    let result = part(&newcomer.pointer).await;
+    newcomer.forget().await?;
+    result
 }
 
 /// The text in a data URL, as Ignition reads it.
@@ -113,8 +142,10 @@ fn join_token(config: &Value) -> anyhow::Result<String> {
 /// What is served follows the cluster: a token that was revoked is replaced by one that is valid, and an administrator's own
 /// config is served in the place of the installer's.
 pub(crate) async fn current(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let newcomer = Newcomer::announce(cluster).await?;
-    let worker = &newcomer.pointer;
+    as_newcomer(cluster, async |worker| current_as(cluster, worker).await).await
+}
+
+async fn current_as(cluster: &Cluster<'_>, worker: &Pointer) -> anyhow::Result<String> {
     let before = worker.fetch("worker").await?;
     let type_of_tokens = "--field-selector=type=bootstrap.kubernetes.io/token";
     cluster.kubectl(&["delete", "secrets", "--namespace=kube-system", type_of_tokens]).await?;
@@ -149,7 +180,6 @@ pub(crate) async fn current(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         Ok(())
     })
     .await?;
-    newcomer.forget().await?;
     Ok(format!(
         "token {old} was deleted, {new} was handed out {replaced:.1} s later; a config of the user's own was served"
     ))
@@ -157,8 +187,10 @@ pub(crate) async fn current(cluster: &Cluster<'_>) -> anyhow::Result<String> {
 
 /// Machines without a credential of their own get nothing, nor do machines that run; one that is awaited gets its config.
 pub(crate) async fn refusals(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let newcomer = Newcomer::announce(cluster).await?;
-    let worker = &newcomer.pointer;
+    as_newcomer(cluster, async |worker| refusals_as(cluster, worker).await).await
+}
+
+async fn refusals_as(cluster: &Cluster<'_>, worker: &Pointer) -> anyhow::Result<String> {
     let nodes = cluster.ready_nodes().await?;
     let node =
         |role: &str| nodes.iter().find(|name| name.contains(role)).with_context(|| format!("no {role} is ready"));
@@ -195,14 +227,15 @@ pub(crate) async fn refusals(cluster: &Cluster<'_>) -> anyhow::Result<String> {
     let answer = other.send("GET", "/config/worker", &[accept, ("authorization", &worker.token)], "").await;
     ensure!(answer.is_err(), "a machine that pins another authority was served");
     refused.push("another authority: no connection".to_owned());
-    newcomer.forget().await?;
     Ok(refused.join("; "))
 }
 
 /// A thousand fetches of a config at once.
 pub(crate) async fn crowd(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let newcomer = Newcomer::announce(cluster).await?;
-    let worker = &newcomer.pointer;
+    as_newcomer(cluster, async |worker| crowd_as(cluster, worker).await).await
+}
+
+async fn crowd_as(cluster: &Cluster<'_>, worker: &Pointer) -> anyhow::Result<String> {
     let client = config_server(&worker.authority)?.within(Duration::from_mins(1));
     let headers = [("accept", "application/vnd.coreos.ignition+json;version=3.3.0"), ("authorization", &worker.token)];
     let began = Instant::now();
@@ -215,6 +248,5 @@ pub(crate) async fn crowd(cluster: &Cluster<'_>) -> anyhow::Result<String> {
         sizes.push(answer.body.len());
     }
     ensure!(sizes.iter().all(|size| *size == sizes[0]), "configs of different sizes");
-    newcomer.forget().await?;
     Ok(format!("{CROWD} fetches of {} bytes in {:.1} s, none refused", sizes[0], took.as_secs_f64()))
 }

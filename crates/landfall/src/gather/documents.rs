@@ -35,9 +35,21 @@ const SECRET: [&str; 17] = [
     "authkey",
     "psk",
 ];
-/// Fields of Secrets that say where a platform is, which is in every log and no secret.
-const PUBLIC: [&str; 10] =
-    ["url", "username", "user", "cafile", "cabundle", "insecure", "region", "zone", "project", "disableuserdata"];
+/// Fields of Secrets that say where a platform is, or which machines they are for: that is in every log and no secret.
+const PUBLIC: [&str; 12] = [
+    "url",
+    "username",
+    "user",
+    "cafile",
+    "cabundle",
+    "insecure",
+    "region",
+    "zone",
+    "project",
+    "disableuserdata",
+    "identitysecret",
+    "role",
+];
 
 /// Secrets, and files that documents name as such.
 #[derive(Default)]

@@ -52,7 +52,7 @@ fn collect_names(directory: &Path, known: &mut BTreeSet<String>) {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             known.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
             let text = fs::read_to_string(&path).unwrap();
-            let functions = text.lines().filter_map(|line| line.split_once("fn ")?.1.split_once('('));
+            let functions = text.lines().filter_map(|line| line.split_once("fn ")?.1.split_once(['(', '<']));
             known.extend(functions.map(|(name, _)| name.to_owned()));
         }
     }
