@@ -82,12 +82,16 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let frozen = derived.frozen.as_ref().filter(|_| !was_ready(config, dir));
     let told = frozen.map(|frozen| &frozen.told);
     let request = HostRequest { listen: args.asset_listen.as_deref(), told };
-    let ignition = match secrets(dir, &FileSet::default())? {
+    let own_secrets = match config.distribution.is_openshift() {
+        // The release's own config server asks for no credential.
+        true => None,
+        false => secrets(dir, &FileSet::default())?,
+    };
+    let ignition = match own_secrets {
         Some(secrets) => {
             let cluster = assets::Cluster { config, infra_id: &infra_id };
             with_credentials(ignition(&derived), &cluster, &secrets, context.now)?
         }
-        // The distribution's own config server asks for no credential.
         None => ignition(&derived),
     };
     let boot = Boot::prepare(config, &infra_id, dir.root(), ignition, &request, &context.environment);
