@@ -28,6 +28,7 @@ struct Known {
     role: String,
     born: Option<Timestamp>,
     is_open: bool,
+    is_going: bool,
 }
 
 impl Fleet {
@@ -40,6 +41,7 @@ impl Fleet {
                 role: metadata["labels"][ROLE_LABEL].as_str().unwrap_or_default().to_owned(),
                 born: metadata["creationTimestamp"].as_str().and_then(|time| time.parse().ok()),
                 is_open: is_open(machine),
+                is_going: is_going(machine),
             };
             Some((metadata["name"].as_str()?.to_owned(), known))
         });
@@ -61,7 +63,8 @@ impl Fleet {
         match maker {
             Maker::User => None,
             Maker::Run(_) if has_ended(maker, now) => Some(format!("{name} was made by a run that began too long ago")),
-            Maker::Run(_) => known.is_some_and(|known| !known.is_open).then(|| format!("machine {name} is going")),
+            // Its object may say that an earlier instance is gone, for which the run has made this one.
+            Maker::Run(_) => known.is_some_and(|known| known.is_going).then(|| format!("machine {name} is going")),
             Maker::Object(uid) => match known {
                 None => Some(format!("there is no machine {name}")),
                 Some(known) if known.uid != *uid => Some(format!("{name} is another machine of the same name")),
@@ -85,8 +88,12 @@ impl Fleet {
 
 /// Returns true if a machine's object says nothing that keeps it from booting.
 fn is_open(machine: &Value) -> bool {
-    let (metadata, status) = (&machine["metadata"], &machine["status"]);
-    metadata["deletionTimestamp"].is_null() && status["nodeRef"].is_null() && status["errorReason"].is_null()
+    let status = &machine["status"];
+    !is_going(machine) && status["nodeRef"].is_null() && status["errorReason"].is_null()
+}
+
+fn is_going(machine: &Value) -> bool {
+    !machine["metadata"]["deletionTimestamp"].is_null()
 }
 
 /// Returns true if the credential of a machine that the installer makes has ended, used or not.
@@ -164,5 +171,10 @@ mod tests {
         }
         assert_eq!(refusal(&fleet, "w1", &yesterday), "w1 was made by a run that began too long ago");
         assert_eq!(refusal(&fleet, "m3", &today), "machine m3 is going");
+        let mut lost = machine("2026-05-05T11:30:00Z");
+        lost["status"] = json!({ "errorReason": "InstanceGone" });
+        let fleet = Fleet::new([&lost], []);
+        assert_eq!(refusal(&fleet, "m3", &today), "", "a run makes it again");
+        assert_ne!(refusal(&fleet, "m3", &Maker::Object("u3".to_owned())), "");
     }
 }

@@ -44,7 +44,8 @@ fn clones_of_an_image_of_the_clusters_own() {
         |config| config["platform"]["powervm"]["image"] = json!({"disk": server.url()}),
         |standing| {
             let own = |line: &&String| line.starts_with("UnitName ") && line.ends_with("-image");
-            assert_eq!(standing.iter().filter(own).count(), 1, "{standing:#?}");
+            // The image, and the seal that marks it as the cluster's own.
+            assert_eq!(standing.iter().filter(own).count(), 2, "{standing:#?}");
         },
     );
     assert!(server.asked() > 0);
