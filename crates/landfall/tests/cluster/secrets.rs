@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Files whose purpose is to hold secrets, or that machines get them from.
-const MEANT_FOR_SECRETS: [&str; 9] = [
+const MEANT_FOR_SECRETS: [&str; 7] = [
     ".landfall/frozen/",
     ".landfall/secrets/",
     "auth/",
@@ -27,8 +27,6 @@ const MEANT_FOR_SECRETS: [&str; 9] = [
     "config-server/",
     "manifests/20-credentials.yaml",
     "manifests/21-user-data-",
-    "master.ign",
-    "worker.ign",
 ];
 
 /// Every text that must not be read by others, by what it is.
@@ -167,7 +165,6 @@ fn secrets_are_in_their_files_only_and_those_are_private() {
     for file in [
         "auth/kubeconfig",
         "bootstrap.ign",
-        "master.ign",
         "manifests/20-credentials.yaml",
         ".landfall/frozen/auth/kubeconfig",
         ".landfall/secrets/admin.key",
