@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use landfall_machine_api::{Subject, with_credential};
 use landfall_testkit::{
     Authority, HttpsServer,
     object_store::{BUCKET, KEY_ID, ObjectStore, REGION, SECRET_KEY},
@@ -200,7 +201,10 @@ fn a_machine_that_is_made_later_boots_with_what_the_masters_serve() {
     let spec = sets.split("ipxeScriptURL:").nth(1).unwrap();
     let url = spec.lines().next().unwrap().trim().trim_matches('"').to_owned();
     assert_eq!(url, "http://api.demo.example.com:22625/boot.ipxe");
-    let pointer = install.context.read("worker.ign");
+    let tokens: Value = serde_json::from_str(&install.context.read(".landfall/secrets/tokens.json")).unwrap();
+    let credential = Subject::named("later").credential(tokens["machine"]["worker"].as_str().unwrap());
+    let pointer = with_credential(install.context.read("worker.ign").as_bytes(), "worker", &credential).unwrap();
+    let pointer = String::from_utf8(pointer).unwrap();
     let device = scene.call(
         "POST",
         &format!("projects/{}/devices", scene.field("project")),
