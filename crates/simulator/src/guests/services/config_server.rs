@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::Timestamp;
 use landfall_node::config_server::{
-    Admission, ConfigServer, Configs, Credential, FirstUse, Fleet, MachineId, Peers, Redemption, Roots, Tls, Unreadable, serve,
+    Admission, ConfigServer, Configs, Credential, FirstUse, Fleet, MachineId, Peers, Redemption, Roots, Tls,
+    Unreadable, serve,
 };
 use serde_json::{Value, json};
 
