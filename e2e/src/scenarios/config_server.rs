@@ -196,7 +196,7 @@ async fn refusals_as(cluster: &Cluster<'_>, worker: &Pointer) -> anyhow::Result<
         |role: &str| nodes.iter().find(|name| name.contains(role)).with_context(|| format!("no {role} is ready"));
     let master = Pointer::read(cluster, "master", node("-master-")?)?;
     let running = Pointer::read(cluster, "worker", node("-worker-")?)?;
-    let unknown = Pointer::read(cluster, "worker", "unknown")?;
+    let unknown = Pointer::read(cluster, "worker", "unknown/00000000-0000-4000-8000-000000000000")?;
     let client = config_server(&worker.authority)?;
     let accept = ("accept", "application/vnd.coreos.ignition+json;version=3.3.0, */*;q=0.1");
     let good = client.send("GET", "/config/worker", &[accept, ("authorization", &worker.token)], "").await?;

@@ -90,6 +90,7 @@ fn a_spot_worker_that_was_taken_away_is_made_again() {
     scene.eventually("the worker is taken away", || devices(&scene).len() == 1);
     set_price(&scene, 0.1);
     scene.administer("PUT", "guests/faults", &json!([]));
+    install.context.replace("install-config.yaml", "install: 10s", "install: 10m");
     let run = install.ok(&["create", "cluster"]);
     assert!(run.stderr.contains("vm/worker-0 is gone and is made again"), "{}", run.stderr);
     assert_eq!(devices(&scene), before);
