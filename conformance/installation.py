@@ -98,7 +98,8 @@ class Installation:
         left to the next process."""
         with tempfile.TemporaryDirectory() as directory:
             for name in (JOURNAL, JOURNAL + "-journal"):
-                if (self.path / name).exists():
+                # The process that writes the journal deletes the second file at any moment.
+                with contextlib.suppress(FileNotFoundError):
                     shutil.copy(self.path / name, directory)
             with contextlib.closing(_connect(pathlib.Path(directory) / pathlib.Path(JOURNAL).name, "rw")) as copy:
                 try:

@@ -232,10 +232,10 @@ async fn refusals_as(cluster: &Cluster<'_>, worker: &Pointer) -> anyhow::Result<
 
 /// A thousand fetches of a config at once.
 pub(crate) async fn crowd(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    as_newcomer(cluster, async |worker| crowd_as(cluster, worker).await).await
+    as_newcomer(cluster, async |worker| crowd_as(worker).await).await
 }
 
-async fn crowd_as(cluster: &Cluster<'_>, worker: &Pointer) -> anyhow::Result<String> {
+async fn crowd_as(worker: &Pointer) -> anyhow::Result<String> {
     let client = config_server(&worker.authority)?.within(Duration::from_mins(1));
     let headers = [("accept", "application/vnd.coreos.ignition+json;version=3.3.0"), ("authorization", &worker.token)];
     let began = Instant::now();

@@ -82,11 +82,8 @@ fn create(args: &Cluster, context: &Context, progress: &Arc<Progress>) -> anyhow
     let frozen = derived.frozen.as_ref().filter(|_| !was_ready(config, dir));
     let told = frozen.map(|frozen| &frozen.told);
     let request = HostRequest { listen: args.asset_listen.as_deref(), told };
-    let own_secrets = match config.distribution.is_openshift() {
-        // The release's own config server asks for no credential.
-        true => None,
-        false => secrets(dir, &FileSet::default())?,
-    };
+    // The release's own config server asks for no credential.
+    let own_secrets = if config.distribution.is_openshift() { None } else { secrets(dir, &FileSet::default())? };
     let ignition = match own_secrets {
         Some(secrets) => {
             let cluster = assets::Cluster { config, infra_id: &infra_id };
