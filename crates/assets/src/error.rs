@@ -35,19 +35,19 @@ pub enum Error {
     SecretUnusable {
         /// Its path.
         path: String,
-        /// What is wrong with it.
+        /// Problem with the contents.
         reason: String,
     },
     /// A text that should be a certificate is none.
     #[error("not a certificate in PEM form: {reason}")]
     NotACertificate {
-        /// What is wrong with it.
+        /// Problem with the contents.
         reason: String,
     },
     /// An Ignition config that a user may have edited cannot be read.
     #[error("cannot read the Ignition config '{name}'")]
     ReadIgnition {
-        /// Which config.
+        /// Name of the config.
         name: String,
         /// What the parser said.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -55,17 +55,17 @@ pub enum Error {
     /// A compressed file in an Ignition config cannot be unpacked.
     #[error("cannot unpack {path} in the Ignition config '{name}'")]
     ReadIgnitionFile {
-        /// Which config.
+        /// Name of the config.
         name: String,
         /// The file's path on the machine.
         path: String,
-        /// What is wrong with it.
+        /// Problem with the contents.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The Ignition config of a role has another spec version than Landfall writes.
     #[error("the Ignition config '{name}' has a spec version other than 3.3.0; set ignition.version to 3.3.0")]
     IgnitionVersion {
-        /// Which config.
+        /// Name of the config.
         name: String,
     },
     /// Serialisation failed, which the types should make impossible.

@@ -8,13 +8,13 @@ use flate2::read::GzDecoder;
 /// that at most.
 const LARGEST: u64 = 64 << 20;
 
-/// Why a file cannot be unpacked.
+/// Reason why a file cannot be unpacked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnpackError {
-    /// It is not what it is said to be.
+    /// The contents are not in the format that the config names.
     #[error("it is not gzip")]
     Damaged(#[source] io::Error),
-    /// It is a mistake or an attack.
+    /// The contents are larger than the limit: a mistake or an attack.
     #[error("it unpacks to more than {} MiB", LARGEST >> 20)]
     TooLarge,
 }

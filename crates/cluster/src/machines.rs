@@ -8,12 +8,12 @@ use crate::{Api, Error};
 
 const PATH: &str = "apis/machine.openshift.io/v1beta1/machines";
 
-/// How many machines a cluster has, and how many of them the platform refuses to make.
+/// Number of machines of a cluster, and of those that the platform refuses to create.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MachineCounts {
     /// All machines.
     pub total: usize,
-    /// Those that wait because of a refusal, by its reason: `OutOfCapacity`, `Throttled`, …
+    /// Machines that wait because of a refusal, by its reason: `OutOfCapacity`, `Throttled`, …
     pub refused: BTreeMap<String, usize>,
 }
 

@@ -20,7 +20,7 @@ const REMOVALS_AT_ONCE: usize = 10;
 /// How long finding out what there is may take.
 const DISCOVERY_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// How often a removal begins again because the cluster has made more machines meanwhile. It makes none once its last master is gone,
+/// Maximum number of times that a removal begins again because the cluster has made more machines meanwhile. It makes none once its last master is gone,
 /// which is one round; the others are for a discovery that learns of things late.
 const MOST_ROUNDS: usize = 10;
 
@@ -45,7 +45,7 @@ pub enum RemovalError {
         names(titles.iter())
     )]
     Growing {
-        /// What was found at last, for people.
+        /// Titles of the objects that were found last.
         titles: Vec<String>,
     },
     /// The platform could not be asked what there is.

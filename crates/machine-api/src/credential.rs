@@ -45,10 +45,10 @@ pub enum Maker {
     Object(String),
 }
 
-/// How the installer's subject is written. No machine is called so.
+/// Text of the installer's subject. No machine can have this name.
 const INSTALLER: &str = "/installer";
 
-/// What a machine shows, with the proof not verified yet.
+/// Credential as a machine shows it, with the proof not verified yet.
 pub struct Credential {
     subject: Subject,
     proof: [u8; 32],

@@ -1,4 +1,4 @@
-//! Which DHCP servers of a workspace are the cluster's.
+//! Ownership of the DHCP servers of a workspace.
 
 use landfall_platform::Outputs;
 

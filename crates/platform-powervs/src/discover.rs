@@ -3,15 +3,19 @@
 //! What has a name of the plan gets the step of the plan. What carries the tag and lost its name gets a step of its own, which names
 //! it by its id. What has a name of the plan and no mark is not the cluster's, and left alone.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use landfall_config::powervs::{VpcRegion, vpc_region};
 use landfall_platform::{Discover, StepError, StepId, StepSpec};
 use serde_json::json;
+use tokio::time::sleep;
 
 use crate::{
     Error, Site,
@@ -24,6 +28,10 @@ use crate::{
     },
 };
 
+/// Looks at most, and the pause after the first one, which doubles: 13 seconds in all.
+const LOOKS: u32 = 8;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
 /// Finds what belongs to one cluster.
 pub struct Discovery {
     site: Site,
@@ -35,7 +43,22 @@ impl Discovery {
         Self { site }
     }
 
+    /// Looks again while objects disappear between two calls of a look, such as a workspace that is being deleted: half a look would hide
+    /// the rest.
     async fn find(&self) -> Result<Vec<StepSpec>, Error> {
+        let mut pause = FIRST_PAUSE;
+        // waits: a limited number of times
+        for _ in 1..LOOKS {
+            match self.look().await {
+                Err(error) if error.is_gone() => sleep(pause).await,
+                found => return found,
+            }
+            pause *= 2;
+        }
+        self.look().await
+    }
+
+    async fn look(&self) -> Result<Vec<StepSpec>, Error> {
         // What was known may have gone.
         self.site.forget().await;
         self.site.forget_tags().await;

@@ -5,13 +5,13 @@ use landfall_platform::{Context, Outputs, StepError};
 
 use crate::{Error, Site, client::Resource};
 
-/// What a step means.
+/// Objects that a step means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Own<'a> {
     /// A name of the cluster; the id of something that was found by its mark.
     name: &'a str,
     recorded: Option<String>,
-    /// Whether the journal says that the object was asked for while its name was free, and not what came of it.
+    /// True if the journal says that the object was asked for while its name was free, and has no answer.
     asked: bool,
 }
 

@@ -17,14 +17,14 @@ const CROWD: usize = 1000;
 /// What a machine joins with.
 const KUBEADM: &str = "/etc/landfall/kubeadm.yaml";
 
-/// What a machine is given to ask with.
+/// Authority and credential with which a machine asks.
 struct Pointer {
     authority: String,
     token: String,
 }
 
 impl Pointer {
-    /// That of a machine, or of one that would be made from an object with this uid.
+    /// Returns the pointer of a machine, or of one that would be created from an object with this uid.
     fn read(cluster: &Cluster<'_>, role: &str, subject: &str) -> anyhow::Result<Self> {
         let path = cluster.file(&format!("{role}.ign"));
         let config: Value = serde_json::from_slice(&std::fs::read(&path)?)?;

@@ -106,7 +106,7 @@ impl Secrets {
         self.tokens.cluster_id
     }
 
-    /// What the credentials of a role's machines are made from. It is in no machine's user data.
+    /// Root of the credentials of a role's machines. It is in no machine's user data.
     pub fn machine_root(&self, role: Role) -> &Token {
         self.tokens.machine.get(role)
     }

@@ -1,4 +1,4 @@
-//! What each machine is started with: the config of its role, and its own credential.
+//! User data of each machine: the config of its role, with the machine's own credential.
 
 use jiff::Timestamp;
 use landfall_assets::{Cluster, Secrets};

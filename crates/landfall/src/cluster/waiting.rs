@@ -190,7 +190,7 @@ pub(crate) struct Binder {
     pub(crate) platform: Arc<dyn Bind>,
     /// Not needed where waits are only removed, which means to forget them.
     pub(crate) api: Option<Arc<Api>>,
-    /// What machines fetch. Not needed where things are only removed.
+    /// Files that machines fetch. Not needed where steps are only removed.
     pub(crate) boot: Option<Arc<Boot>>,
 }
 
@@ -255,7 +255,7 @@ mod tests {
         StepSpec { id, title: String::new(), kind: "thing".into(), needs, timeout: Duration::ZERO, desired }
     }
 
-    /// What keys are removed after, and what waits for their removal.
+    /// Returns the steps that the removal of keys needs, and the number of steps that wait for it.
     fn removal(example: &str, by_platform: bool) -> (Vec<StepId>, usize) {
         let config = parse_tree(parse_yaml(example.as_bytes()).unwrap()).unwrap().config;
         let mut builder = PlanBuilder::default();

@@ -7,7 +7,7 @@ use landfall_machine_api::{KubeletRequest, Networks, Phase, Wish};
 
 use crate::Machine;
 
-/// What is known besides the request itself.
+/// Facts about the cluster besides the request itself.
 pub(super) struct Surroundings<'a> {
     /// The machine with the name that the request asks for.
     pub(super) machine: Option<&'a Machine>,

@@ -139,7 +139,7 @@ struct Inner {
     probing: bool,
     /// How often it was opened a little by a success.
     opened: u64,
-    /// What the platform said last.
+    /// Last answer of the platform.
     class: Option<ErrorClass>,
 }
 

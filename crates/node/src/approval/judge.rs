@@ -17,7 +17,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) ready: &'a HashSet<String>,
     /// Address ranges.
     pub(super) networks: &'a Networks,
-    /// Whether the machine of this request has used its credential; true where that cannot be told.
+    /// True if the machine of this request has used its credential, or if that cannot be known.
     pub(super) has_booted: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Surroundings<'a> {
 pub(super) enum Verdict {
     /// It is approved.
     Approve,
-    /// It is left alone, since another approver may know better: the reason, for the log.
+    /// The request is left to another approver: the reason, for the log.
     Leave(String),
 }
 

@@ -1,4 +1,4 @@
-//! What the config server answers: a function of the request, of who is let in, and of the configs.
+//! Answers of the config server: a function of the request, of the credentials that are accepted, and of the configs.
 
 use std::{net::IpAddr, sync::Arc, time::Instant};
 

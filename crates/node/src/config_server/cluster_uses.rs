@@ -28,7 +28,7 @@ pub struct ClusterUses {
     namespace: String,
     peers: Peers,
     fleet: RwLock<Option<(Fleet, Instant)>>,
-    /// What was granted here, so that a machine that asks again costs the cluster nothing.
+    /// Uses that were granted here: a machine that asks again costs the cluster nothing.
     granted: Mutex<HashMap<String, FirstUse>>,
 }
 
@@ -58,7 +58,7 @@ impl ClusterUses {
         Ok(())
     }
 
-    /// What the cluster said last, and when it was asked; none if it was never asked.
+    /// Returns the cluster's last answer and the time of the question; none before the first one.
     pub(super) fn fleet(&self) -> RwLockReadGuard<'_, Option<(Fleet, Instant)>> {
         self.fleet.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,7 +98,7 @@ impl ClusterUses {
         Ok(decided)
     }
 
-    /// Why a machine may not fetch its config, as far as the last look tells, and when that was.
+    /// Returns the reason why a machine may not fetch its config, as of the last look, and the time of that look.
     fn judge(&self, machine: MachineId<'_>, now: Timestamp) -> Option<(Option<String>, Instant)> {
         self.fleet().as_ref().map(|(fleet, asked)| (fleet.refusal(machine, now), *asked))
     }

@@ -72,7 +72,7 @@ pub(super) fn is_key_of(key: &str, name: &str) -> bool {
 pub enum Redemption {
     /// The machine gets its config.
     Granted,
-    /// It gets none: the reason, for the log.
+    /// The machine gets no config: the reason, for the log.
     Refused(String),
 }
 

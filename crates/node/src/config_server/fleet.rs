@@ -15,7 +15,7 @@ use super::{BOOT_TIMEOUT, MachineId};
 /// are waited for before the last of them boots.
 const RUN_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// What the cluster knows of its machines.
+/// Machines and nodes that the cluster knows.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     machines: HashMap<String, Known>,

@@ -33,7 +33,7 @@ pub use current::Current;
 pub use disk::DiskFiles;
 pub use fleet::Fleet;
 pub use identity::DiskIdentity;
-/// What machines show, and [`Admission`] is asked about.
+/// The credential that [`Admission`] judges.
 pub use landfall_machine_api::Credential;
 pub use local_uses::LocalUses;
 pub use redemption::{BOOT_TIMEOUT, FirstUse, Peers};

@@ -1,4 +1,4 @@
-//! What the credentials of machines are made from, one root per role.
+//! Roots of the machines' credentials, one per role.
 
 use std::{collections::HashMap, net::IpAddr, sync::RwLock};
 

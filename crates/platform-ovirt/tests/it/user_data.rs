@@ -1,4 +1,4 @@
-//! What an engine keeps of the bootstrap machine's user data.
+//! Remains of the bootstrap machine's user data in an engine.
 
 use landfall_platform::{Machines as _, Power, PowerState};
 use serde_json::Value;

@@ -1,10 +1,10 @@
-//! What servers keep of the bootstrap machine's user data.
+//! Remains of the bootstrap machine's user data on servers.
 
 use serde_json::json;
 
 use crate::cluster::Cluster;
 
-/// How many media and mappings there are.
+/// Returns the number of media and mappings.
 fn config_drives(cluster: &Cluster) -> (usize, usize) {
     let number = |line: &str, before: &str, after: &str| -> Option<usize> {
         line.split_once(before)?.1.split_once(after)?.0.parse().ok()

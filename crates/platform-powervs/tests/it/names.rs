@@ -124,7 +124,7 @@ async fn an_ssh_key_is_found_by_its_comment_without_a_journal() {
     assert_eq!(user.scene.inventory(), before);
 }
 
-/// What was recorded was renamed, and another got its name: that one is another's, also for the journal.
+/// A recorded object was renamed and another user's object got its name: the journal does not make that one ours.
 #[tokio::test]
 async fn what_got_the_name_of_a_recorded_object_stays() {
     const VERSION: &str = "version=2025-07-01&generation=2";

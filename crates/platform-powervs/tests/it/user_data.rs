@@ -1,4 +1,4 @@
-//! What an account keeps of the bootstrap machine's user data.
+//! Remains of the bootstrap machine's user data in an account.
 
 use landfall_wire::{Limits, Request, Trust};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the machine objects of a cluster say, once it has a control plane to ask.
+//! Summary of a cluster's machine objects, once it has a control plane to ask.
 
 use std::{fmt, time::Duration};
 
@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::{cluster::api, stages::Source};
 
-/// How long the API may take. Whoever asks where an installation stands does not wait for a cluster that is away.
+/// Longest time to wait for the API: `status` also answers while the cluster is unreachable.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is known of the machines.
+/// Counts of the machines, or the reason why they are unknown.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Machines {

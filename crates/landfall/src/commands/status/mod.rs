@@ -42,7 +42,7 @@ struct Overview {
     /// How far the bootstrap machine is, while there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<BootstrapStatus>,
-    /// How many machines there are, and how many the platform refuses, once there is a control plane.
+    /// Number of machines, and of those that the platform refuses, once there is a control plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     machines: Option<Machines>,
     certificates: Vec<CertificateStatus>,
