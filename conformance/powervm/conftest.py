@@ -49,6 +49,8 @@ def connect(simulator, host=0, **overrides):
         "protocol": url.split(":")[0],
         "port": int(url.rsplit(":", 1)[1]),
         "certpath": None,
+        # Twenty minutes by default, in which a server that does not answer would keep all other tests.
+        "timeout": 300,
         **overrides,
     }
     session = adp.Session(**arguments)

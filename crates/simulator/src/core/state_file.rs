@@ -179,6 +179,10 @@ impl Keeper {
     /// Writes when there is something new, and once more when it is told to stop.
     pub(super) async fn run<S: Simulation>(&self, world: &World<S>, stop: &CancellationToken) {
         let mut changes = world.revisions();
+        // A call may be faster than the start of this task; it waits for its change to be written.
+        if *changes.borrow() > self.progress.borrow().revision {
+            changes.mark_changed();
+        }
         while stop.run_until_cancelled(changes.changed()).await.is_some() {
             let more = tokio::time::timeout(UNWRITTEN_FOR, self.wanted.notified());
             stop.run_until_cancelled(more).await;

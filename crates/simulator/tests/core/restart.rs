@@ -65,6 +65,21 @@ async fn an_answered_call_is_in_the_file_already() {
 }
 
 #[tokio::test]
+async fn a_change_that_is_faster_than_the_keeper_of_the_file_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("toy.json");
+    let running = start(&with_state(&path)).await;
+    // Tests have one thread, so no task of the simulator has run yet. With more threads a first call may come as early.
+    running.step(Duration::from_secs(7));
+    let written = async {
+        while !path.exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), written).await.expect("the state is written");
+}
+
+#[tokio::test]
 async fn a_lost_reply_is_in_the_file_too() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toy.json");
