@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, path::Path};
 
-/// What a quoted command of this program begins with in a message.
+/// Beginning of a quoted command of this program in a message.
 const OPENING: &str = "'landfall ";
 /// Commands that read no install directory.
 const WITHOUT_DIRECTORY: [&str; 6] = ["explain", "version", "completion", "demo", "sim", "docs"];

@@ -9,7 +9,7 @@ compile_error!("a panic at one object would end the controller for all: build wi
 
 /// Runs a future to its end. Returns the message of the panic if it panics.
 ///
-/// What the future shares with others is behind mutexes, and a poisoned one is an error of its own; so the unwinding is safe to outlive.
+/// Shared state of the future is behind mutexes, and a poisoned mutex is an error of its own: unwinding leaves no broken state behind.
 pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
     AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| message(&*panic))
 }

@@ -117,7 +117,7 @@ fn a_bootstrap_that_stalls_is_told_and_collected_without_secrets() {
     }
 }
 
-/// The bootstrap machine tells its keys over TLS, so that nobody takes its part over SSH, not even at the first connection.
+/// The bootstrap machine tells its keys over TLS, so that no attacker can take its place over SSH, not even at the first connection.
 #[test]
 fn a_bootstrap_machine_that_shows_another_ssh_key_is_not_asked() {
     let place = Place::new();

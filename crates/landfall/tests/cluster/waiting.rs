@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long nothing may change before a test gives up waiting.
+/// Longest time without any change before a test fails.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Looks again and again until there is something to return; a look that finds nothing returns what it saw instead.

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::worlds::World;
 
-/// How long nothing may change before a test gives up waiting.
+/// Longest time without any change before a test fails.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long a whole test may take. The longest take a minute or two.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::kube::ClusterNode;
 
-/// What is known besides the request itself.
+/// Facts about the machine besides the request itself.
 pub(super) struct Surroundings<'a> {
     /// With which names of machines begin.
     pub(super) infra_id: &'a str,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{BOOT_TIMEOUT, MachineId};
 
-/// How long after it began the machines of a run of the installer may fetch their configs for the first time: images are uploaded and servers
+/// Time from the start of an installer run in which its machines may fetch their configs for the first time: images are uploaded and servers
 /// are waited for before the last of them boots.
 const RUN_TIMEOUT: Duration = Duration::from_hours(24);
 

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Redemption;
 
-/// How long after its first use a credential may be used again, for a machine whose answer was lost; and how long after its object was made a
+/// Time after its first use in which a credential may be used again, for a machine whose answer was lost; and time after its object was created in which a
 /// machine may fetch its config at all. As long as a machine may take to ask for its first certificate.
 pub const BOOT_TIMEOUT: Duration = Duration::from_hours(2);
 
-/// Which peers may be the same machine: those with the same address, and behind a balancer that hides addresses all that have one of its.
+/// Rule for the peers that may be the same machine: those with the same address, and behind a balancer that hides addresses all that have one of its.
 #[derive(Clone, Debug, Default)]
 pub struct Peers(Vec<IpNet>);
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use crate::client::{Before, FileKind, Source, Storage, Upload};
 use crate::compute::{Backing, Error, Host, PartitionId, fresh::Part, mapping::Change, media_repository::Repository};
 
-/// How long an operating system that has just come up may take to connect.
+/// Longest time for an operating system that has just started to connect.
 const CONNECTION: Duration = Duration::from_mins(2);
 
 /// The medium of a partition.
